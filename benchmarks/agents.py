@@ -38,6 +38,7 @@ from langchain_oprag import (
 )
 from llamaindex_oprag import OrderPreservingRetrieverTool
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
+from oprag.result_key import read_written
 from oprag.tokens import resolve_token_counter
 
 TEXT = topics["specialnames"]
@@ -205,7 +206,10 @@ def spans_of(text: str, found: Sequence[Any]) -> list[tuple[int, int]]:
 
 
 def _start_of(metadata: dict[str, Any]) -> int:
-    keys = ("oprag_start", "start_index", "char_start")
+    written = read_written(metadata)
+    if written is not None and written.whole is not None:
+        return written.whole.start
+    keys = ("start_index", "char_start")
     return next(int(metadata[key]) for key in keys if key in metadata)
 
 

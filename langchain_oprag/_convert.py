@@ -111,10 +111,10 @@ def document_of(passage: Passage, options: ContextOptions | None = None) -> Docu
     objects = [c.source for c in chunks if isinstance(c.source, Document)]
     if len(objects) < len(chunks):
         whole = len(chunks) == 1
-        metadata = result_metadata(passage, stored_id, options, whole=whole)
+        metadata = result_metadata(passage, options, whole=whole)
         return Document(passage.text, metadata=metadata)
     whole = len(objects) == 1 and passage.text == objects[0].page_content
-    metadata = result_metadata(passage, stored_id, options, whole=whole)
+    metadata = result_metadata(passage, options, whole=whole)
     if whole:
         # Of the same class, and in less time than a constructor takes.
         return objects[0].model_copy(update={"metadata": metadata})

@@ -13,7 +13,8 @@ from langchain_oprag.results import as_documents, as_passages
 from oprag.context import Numbers
 from oprag.documents import check_entries
 from oprag.errors import InvalidOptionError
-from oprag.metadata import NUMBER, NUMBERS
+from oprag.metadata import NUMBERS
+from oprag.result_key import read_written
 
 
 def cited(
@@ -47,10 +48,15 @@ def cited(
         passages = Numbers(state[NUMBERS]).cited(as_passages(found))
         return dict(zip(passages, as_documents([*passages.values()]), strict=True))
     read = [each for message in messages for each in evidence_of(message)]
-    if all(NUMBER in each.metadata for each in read):
-        return {n: each for each in found if (n := each.metadata.get(NUMBER))}
+    if all(_number_of(each) for each in read):
+        return {n: each for each in found if (n := _number_of(each))}
     message = (
         "Numbers begin with 1 in each of these messages. Give the whole state of an "
         "agent that has EvidenceMiddleware, or the messages that its apply returned."
     )
     raise InvalidOptionError(message, option="conversation", value=conversation)
+
+
+def _number_of(document: Document) -> int | None:
+    written = read_written(document.metadata)
+    return None if written is None else written.number

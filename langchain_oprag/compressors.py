@@ -23,7 +23,8 @@ from oprag.chunk import best_of_each
 from oprag.context import DESCRIPTIONS, Arranged, ContextKeywords, Problems, by_rank
 from oprag.documents import SearchFilter
 from oprag.errors import first_unnamed, refuse_in_call, refuse_unnamed
-from oprag.metadata import RANK, WHY
+from oprag.metadata import WHY
+from oprag.result_key import without_rank
 from oprag.tokens import Do
 
 Found: TypeAlias = Sequence[Document] | Sequence[Sequence[Document]]
@@ -209,7 +210,7 @@ class OrderPreservingCompressor(
         listed = best_of_each([by_rank(d, hits_of(d), options) for d in documents])
         # The ranks of each search are not those of this list.
         return [
-            each.model_copy(update={"metadata": {**each.metadata, RANK: None}})
+            each.model_copy(update={"metadata": without_rank(each.metadata)})
             for each in listed
         ]
 

@@ -11,7 +11,7 @@ from langchain_core.documents import Document
 
 from oprag.documents import check_entries
 from oprag.errors import InvalidOptionError, refuse_unknown, refuse_unnamed
-from oprag.metadata import CHAR_START, OWN_KEYS, RESULT_KEYS
+from oprag.metadata import ALL_RESULT_KEYS, CHAR_START, OWN_KEYS
 from oprag.optional import require
 from oprag.splitting import (
     OF_SENTENCES,
@@ -38,7 +38,7 @@ _START_INDEX = "start_index"
 """LangChain's own key of the first character."""
 _OPTIONS = ("chunk_size", "chunk_overlap", "tokenizer", "add_start_index")
 _OF_SENTENCES = ("chunk_size", "tokenizer", "sentence_spans", "add_start_index")
-_NOT_INHERITED = {*OWN_KEYS, *RESULT_KEYS, _START_INDEX}
+_NOT_INHERITED = {*OWN_KEYS, *ALL_RESULT_KEYS, _START_INDEX}
 """Where the text is: its chunks are elsewhere."""
 
 

@@ -21,7 +21,7 @@ from langchain_oprag._options import OF_SEARCH, PER_CALL, refuse_options
 from langchain_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
 from oprag.diagnosing import Verifiable, Verification
 from oprag.errors import InvalidOptionError, named, refuse_unknown, wrong_object
-from oprag.metadata import RANK
+from oprag.result_key import read_written
 
 _OPTIONS = tuple(
     name
@@ -65,13 +65,18 @@ class _StoreSearch(VectorStoreRetriever):
         beside = self._beside
         if beside is None:
             return documents
-        if any(document.metadata[RANK] >= len(beside) for document in documents):
+        places = [read_written(document.metadata) for document in documents]
+        ranks = [(place and place.rank) or 0 for place in places]
+        if any(rank >= len(beside) for rank in ranks):
             message = (
                 f"widen= read neighbours, and {self.method} gave them no score. Set "
                 "merge=True, which joins them to hits, or ask without scores."
             )
             raise InvalidOptionError(message, option="widen", value=len(documents))
-        return [(document, *beside[document.metadata[RANK]]) for document in documents]
+        return [
+            (document, *beside[rank])
+            for document, rank in zip(documents, ranks, strict=True)
+        ]
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **kwargs: Any

@@ -12,7 +12,6 @@ from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any
 
-import llama_index.core
 from llama_index.core.schema import (
     BaseNode,
     MediaResource,
@@ -24,6 +23,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
+from llamaindex_oprag._tokenizer import with_tokenizer
 from oprag import context
 from oprag.chunk import Chunk, Hit, OffsetFrame, Passage
 from oprag.context import (
@@ -43,18 +43,14 @@ from oprag.metadata import (
     CHAR_END,
     CHAR_START,
     CITATION,
-    END,
-    HASH,
     OWN_KEYS,
-    PART,
     PART_INDEX,
     RESULT_KEYS,
-    START,
+    as_number,
     named_id,
 )
-from oprag.positions import as_number
+from oprag.result_key import is_result, read_written
 from oprag.splitting import SourceText
-from oprag.tokens import TokenizerSpec
 
 _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
     NodeRelationship.SOURCE,
@@ -107,24 +103,6 @@ def arrange(
     return replace(made, passages=list(map(_cited, made.passages, heads)))
 
 
-def default_tokenizer(token_counter: TokenizerSpec) -> TokenizerSpec:
-    """Return a counter as it was given; without one, what LlamaIndex was told to use.
-
-    That is `Settings.tokenizer`, if somebody set it: asking for it would set it.
-    """
-    if token_counter is None:
-        return llama_index.core.global_tokenizer
-    return token_counter
-
-
-def with_tokenizer(options: ContextOptions) -> ContextOptions:
-    """Return options whose counter is LlamaIndex's, where none was given."""
-    counter = default_tokenizer(options.token_counter)
-    if counter is options.token_counter:
-        return options
-    return replace(options, token_counter=counter)
-
-
 def _cited(scored: NodeWithScore, head: str) -> NodeWithScore:
     """The node, that shows the model its number and place before its text."""
     node: Any = scored.node
@@ -148,7 +126,7 @@ def _cited(scored: NodeWithScore, head: str) -> NodeWithScore:
 
 def _uncited(node: Any) -> dict[str, Any]:
     """Return the fields of a node without its number and place."""
-    if HASH not in node.metadata or not hasattr(node, "text_template"):
+    if CITATION not in node.metadata or not hasattr(node, "text_template"):
         return {}
     if CITATION not in node.excluded_llm_metadata_keys:
         fields = type(node).model_fields
@@ -156,7 +134,7 @@ def _uncited(node: Any) -> dict[str, Any]:
         return {name: fields[name].default for name in names} | {
             "excluded_llm_metadata_keys": hidden(node.excluded_llm_metadata_keys)
         }
-    place = _literal(f"{node.metadata.get(CITATION)}\n")
+    place = _literal(f"{node.metadata[CITATION]}\n")
     _, found, template = node.text_template.partition(place)
     for name, written, escaped in _escaped(node):
         if escaped != written:
@@ -191,12 +169,7 @@ def node_of(passage: Passage, options: ContextOptions | None = None) -> NodeWith
     objects = [chunk.source for chunk in passage.chunks]
     if all(isinstance(each, NodeWithScore) for each in objects):
         return _node(passage, objects, options)
-    metadata = result_metadata(
-        passage,
-        lambda each: each.node.node_id if isinstance(each, NodeWithScore) else None,
-        options,
-        whole=len(objects) == 1,
-    )
+    metadata = result_metadata(passage, options, whole=len(objects) == 1)
     unseen = [key for key in metadata if key in OWN_KEYS or key in RESULT_KEYS]
     own_id = named_id(f"{passage.citation}\n{passage.text}")
     node = new_node(own_id, passage.text, metadata, unseen)
@@ -225,7 +198,7 @@ def new_node(
         metadata=metadata,
         excluded_llm_metadata_keys=[*unseen],
         excluded_embed_metadata_keys=[*unseen],
-        **_offsets(None, metadata),
+        **_written_offsets(None, metadata),
     )
     source = beside and beside.source.node.source_node
     if source is not None:
@@ -240,8 +213,8 @@ def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
     source = first.relationships.get(_SOURCE)
     # The first chunk of a document has keys that the hit need not hide.
     added = [key for key in OWN_KEYS if key in metadata and key not in first.metadata]
-    stored = ((PART, PART_INDEX), (START, CHAR_START), (END, CHAR_END))
-    place = {name: as_number(metadata.get(key)) for name, key in stored}
+    keys = (PART_INDEX, CHAR_START, CHAR_END)
+    part, start, end = [as_number(metadata.get(key)) for key in keys]
     changes: dict[str, Any] = {
         "id_": chunk.id or named_id(f"{metadata}\n{chunk.text}"),
         "metadata": metadata,
@@ -251,7 +224,7 @@ def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
         ),
         "embedding": None,
         "relationships": {} if source is None else {_SOURCE: source},
-        **_offsets(first, {k: v for k, v in place.items() if v is not None}),
+        **_offsets(first, part, start, end),
     }
     return NodeWithScore(node=_copy(first, chunk.text, changes))
 
@@ -381,16 +354,16 @@ def _node(
     scored = min(passage.chunks, key=attrgetter("rank")).source
     best: BaseNode = scored.node
     whole = len(nodes) == 1 and passage.text == text_of(best)
-    metadata = result_metadata(passage, _ID, options, whole=whole)
+    metadata = result_metadata(passage, options, whole=whole)
     shown = best.excluded_llm_metadata_keys
-    if options is not None or HASH not in best.metadata:
+    if options is not None or not is_result(best.metadata):
         shown = hidden(shown)
     changes: dict[str, Any] = {
         **({} if options is None else _uncited(best)),
         "metadata": metadata,
         "excluded_llm_metadata_keys": shown,
         "excluded_embed_metadata_keys": hidden(best.excluded_embed_metadata_keys),
-        **_offsets(nodes[0].node, metadata),
+        **_written_offsets(nodes[0].node, metadata),
     }
     if whole:
         return _scored(scored, _copy(best, None, changes), scored.score)
@@ -400,15 +373,28 @@ def _node(
     return _scored(scored, _copy(best, passage.text, changes), scored.score)
 
 
-def _offsets(node: BaseNode | None, metadata: Mapping[str, Any]) -> dict[str, int]:
-    """Its characters as the node's own; of a new one without a node."""
-    # Without a start, the offsets of a part are no offsets in the node's source.
-    of_part = PART in metadata
-    if not {START, END} <= metadata.keys() or (
-        of_part and getattr(node, "start_char_idx", None) is None
-    ):
+def _written_offsets(
+    node: BaseNode | None, metadata: Mapping[str, Any]
+) -> dict[str, int]:
+    """Return the characters of a result as the node's own."""
+    written = read_written(metadata)
+    if written is None or written.whole is None:
         return {}
-    return {"start_char_idx": metadata[START], "end_char_idx": metadata[END]}
+    start, end = written.whole
+    return _offsets(node, written.part, start, end if end > start else None)
+
+
+def _offsets(
+    node: BaseNode | None, part: int | None, start: int | None, end: int | None
+) -> dict[str, int]:
+    """Return characters as the fields of a node, or of a new one without a node.
+
+    Those of a part are no offsets in the node's source, unless it had some.
+    """
+    has_own = getattr(node, "start_char_idx", None) is not None
+    if start is None or end is None or (part is not None and not has_own):
+        return {}
+    return {"start_char_idx": start, "end_char_idx": end}
 
 
 def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWithScore:

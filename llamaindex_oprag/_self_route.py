@@ -22,17 +22,11 @@ from llamaindex_oprag._answers import (
     DrivenSynthesizer,
     ModelCall,
 )
-from llamaindex_oprag._convert import (
-    default_tokenizer,
-    hits_of,
-    new_node,
-    node_of,
-    sent_text,
-    with_tokenizer,
-)
+from llamaindex_oprag._convert import hits_of, new_node, node_of, sent_text
 from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag._searched import search_filter
+from llamaindex_oprag._tokenizer import default_tokenizer, with_tokenizer
 from llamaindex_oprag.documents import source_or_none
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
 from llamaindex_oprag.retrievers import Fetch, OrderPreservingRetriever

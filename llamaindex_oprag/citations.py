@@ -15,7 +15,8 @@ from llamaindex_oprag._convert import node_of
 from llamaindex_oprag.results import as_passages
 from oprag.context import Numbers
 from oprag.errors import InvalidOptionError, wrong_object
-from oprag.metadata import NUMBER, NUMBERS, RANK
+from oprag.metadata import NUMBERS
+from oprag.result_key import is_result, read_written
 from oprag.tokens import in_thread
 
 _TAKES = (
@@ -67,7 +68,7 @@ async def acited(conversation: Any, response: Any = None) -> dict[int, NodeWithS
 async def _of_context(context: Context[Any], response: Any) -> dict[int, NodeWithScore]:
     nodes = [node for output in _outputs(response) for node in output]
     entries = await context.store.get(NUMBERS, default=None)
-    restart = any(RANK in n.metadata and NUMBER not in n.metadata for n in nodes)
+    restart = any(is_result(n.metadata) and not _number_of(n) for n in nodes)
     if entries is None or restart:
         raise _restarting(context)
     numbers = Numbers(entries)
@@ -99,8 +100,9 @@ def _of_response(response: Any) -> dict[int, NodeWithScore]:
     """Return what was read for a response, by the numbers that the model saw."""
     outputs = _outputs(response)
     nodes = [node for output in outputs for node in output]
-    if nodes and all(NUMBER in node.metadata for node in nodes):
-        return {node.metadata[NUMBER]: node for node in nodes}
+    numbers = [_number_of(node) for node in nodes]
+    if nodes and None not in numbers:
+        return {number or 0: node for number, node in zip(numbers, nodes, strict=True)}
     if len(outputs) > 1:
         raise _restarting(response)
     if hasattr(response, "tool_calls"):  # of one search, numbered in its order
@@ -134,3 +136,8 @@ def _restarting(conversation: Any) -> InvalidOptionError:
         "answer."
     )
     return InvalidOptionError(message, option="conversation", value=conversation)
+
+
+def _number_of(node: NodeWithScore) -> int | None:
+    written = read_written(node.metadata)
+    return None if written is None else written.number

@@ -12,8 +12,8 @@ class OrderedContextEvent(BaseEvent):
 
     Args:
         why: The ranks that were `kept` and those `dropped`, by the reason; `doubts`
-            about names; with a token budget the `tokens` used and `left`, and the
-            counter's name.
+            about names; the `ids` of the chunks in merged nodes, by their ranks; with a
+            token budget the `tokens` used and `left`, and the counter's name.
     """
 
     why: dict[str, Any]

@@ -13,8 +13,9 @@ from llama_index.core.indices.base import BaseIndex
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
 from llamaindex_oprag._call_options import AssignableOption
-from llamaindex_oprag._convert import hits_of, new_node, node_of, with_tokenizer
+from llamaindex_oprag._convert import hits_of, new_node, node_of
 from llamaindex_oprag._searched import search_filter, verified_stores
+from llamaindex_oprag._tokenizer import with_tokenizer
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.retrievers import Fetch, WrappingRetriever
 from oprag.chunk import Hit

@@ -31,7 +31,7 @@ from llama_index.core.utils import get_tqdm_iterable
 from llamaindex_oprag._convert import hidden, source_of
 from llamaindex_oprag._pickles import refuse_lost_state
 from oprag.context import OwnErrors
-from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS, RESULT_KEYS
+from oprag.metadata import ALL_RESULT_KEYS, CHAR_END, CHAR_START, OWN_KEYS
 from oprag.splitting import (
     OF_SENTENCES,
     Part,
@@ -142,7 +142,7 @@ class OffsetNodeParser(OwnErrors, TextSplitter):
         inherited = {
             key: value
             for key, value in source.metadata.items()
-            if self.include_metadata and key not in (*OWN_KEYS, *RESULT_KEYS)
+            if self.include_metadata and key not in (*OWN_KEYS, *ALL_RESULT_KEYS)
         }
         for node, (_, entry) in zip(nodes, stamps, strict=True):
             node.metadata = {**inherited, **entry}

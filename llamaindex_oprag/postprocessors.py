@@ -43,9 +43,9 @@ from oprag.context import (
 )
 from oprag.documents import SearchFilter, check_entries
 from oprag.errors import first_unnamed, refuse_unnamed
-from oprag.metadata import RANK
 from oprag.ordering import SortDocuments
 from oprag.positions import DocumentKey, PositionKeys
+from oprag.result_key import is_result, without_rank
 from oprag.tokens import Do, TokenizerSpec
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
@@ -285,8 +285,8 @@ def _listed(nodes: Any, options: ContextOptions) -> list[NodeWithScore]:
 
 def _without_rank(scored: NodeWithScore) -> NodeWithScore:
     """Return a result without its rank: that of a search is not that of the list."""
-    if RANK not in scored.node.metadata:
+    if not is_result(scored.node.metadata):
         return scored
-    metadata = {**scored.node.metadata, RANK: None}
+    metadata = without_rank(scored.node.metadata)
     node = scored.node.model_copy(update={"metadata": metadata})
     return scored.model_copy(update={"node": node})

@@ -19,7 +19,7 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
 from llamaindex_oprag._call_options import AssignableOption, RetrievingWithOptions
-from llamaindex_oprag._convert import arrange, hits_of, with_tokenizer
+from llamaindex_oprag._convert import arrange, hits_of
 from llamaindex_oprag._neighbours import Neighbourhood, fused, store_of
 from llamaindex_oprag._searched import (
     OF_SEARCH,
@@ -28,6 +28,7 @@ from llamaindex_oprag._searched import (
     searched_index,
     verified_stores,
 )
+from llamaindex_oprag._tokenizer import with_tokenizer
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from llamaindex_oprag.events import OrderedContextEvent
 from oprag.context import (

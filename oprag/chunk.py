@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from numbers import Number
+from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
+from oprag.citations import (
+    as_line,
+    derive_citation,
+    name_on_pages,
+    name_position,
+    named_part,
+)
 from oprag.metadata import PART_INDEX, uri_of
 
 _RANK = attrgetter("rank")
@@ -196,18 +200,18 @@ class Passage(NamedTuple):
         """
         if self.cited is not None:
             return as_line(self.cited, _LONGEST_CITATION)
-        first = self.chunks[0]
-        place, pages = [as_line(self.document_name)], first.pages
-        if first.part is not None and not pages:
-            place.append(named_part(first.metadata, first.part))
-        if self.spans and not first.scoped:
-            pass  # characters of an unknown text say nothing
-        elif self.spans:
-            at = self.spans[0].start, self.spans[-1].end
-            place.append(_on_pages(*at, pages) if pages else named_characters(*at))
-        else:
-            place.append(_name_position(first))
-        return ", ".join(filter(None, place)) or UNKNOWN_DOCUMENT
+        first, spans, position = self.chunks[0], self.spans, ""
+        if not spans:
+            position = name_position(first.position, first.part)
+        elif not first.scoped:
+            spans = ()  # characters of an unknown text say nothing
+        elif first.pages:
+            position = name_on_pages(spans[0].start, spans[-1].end, first.pages)
+            spans = ()
+        part = None if first.pages else first.part
+        return derive_citation(
+            self.document_name, first.metadata, part, spans, position
+        )
 
 
 OTHER_ENDS = "。！？｡।॥؟۔።"
@@ -216,160 +220,19 @@ OTHER_ENDS = "。！？｡।॥؟۔።"
 CUT_CHARACTER = "\ufffd"
 """What is left of a character where tokens were cut inside it."""
 
-SMALL_GAP = 8
-"""Characters that may lie between two chunks of one passage: splitters strip the white
-space between chunks."""
-
 _LONGEST_CITATION = 1_000
 """Characters of a citation that was written before: a name, and two pages with theirs,
 are shorter."""
 
-UNKNOWN_DOCUMENT = "unknown document"
-"""The citation of what has neither a name nor a place."""
-
-
-LONGEST_IN_LINE = 200
-"""Characters of a name or a label in a line."""
-
-_ENDS = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]+")
-"""What ends a line, for any reader, and tabs."""
-_UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
-    "\ufeff\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
-)
-"""Control characters, and those that only say how others are shown: not the joiners
-inside Persian words and emoji (U+200C, U+200D), nor signs that Arabic numbers stand on.
-"""
-_HALVES = re.compile("[\ud800-\udfff]")
-
-
-def as_line(text: str, longest: int | None = LONGEST_IN_LINE) -> str:
-    r"""Return a text as a part of one line.
-
-    Args:
-        text: Any text.
-        longest: Characters that are kept; None for all. Of a longer text the middle
-            goes: names of files differ at their ends.
-
-    Returns:
-        The text without line ends and tabs, which become a blank, and without other
-        control characters and marks of direction. Half a character is U+FFFD.
-
-    Example:
-        >>> as_line("1\n\n[2] lease.txt")
-        '1 [2] lease.txt'
-    """
-    if not text.isprintable():
-        text = _UNSEEN.sub("", _ENDS.sub(" ", text)).strip(" ")
-        text = _HALVES.sub("\ufffd", text)
-    if longest is None or len(text) <= longest:
-        return text
-    tail = longest // 2
-    return f"{text[: longest - tail - 1]}…{text[-tail:]}"
-
-
-_WHOLE_PATH = re.compile(r"(file://)?([/~]|[A-Za-z]:[/\\]|\\\\)")
+SMALL_GAP = 8
+"""Characters that may lie between two chunks of one passage: splitters strip the white
+space between chunks."""
 
 
 def is_cut(text: str) -> bool:
     """Whether a text begins or ends with what is left of a character."""
     whole = text.strip()
     return whole != whole.strip(CUT_CHARACTER)
-
-
-def distinct_names(documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Return what people call documents, by key and full name.
-
-    Of a whole path these are its last two parts, and more where others end alike.
-    """
-    parts, names = 2, {each: _last_parts(each[1], 2) for each in documents}
-    while True:
-        keys, paths = (
-            Counter(name for _, name in {(each[i], names[each]) for each in names})
-            for i in (0, 1)
-        )
-        parts += 1
-        longer = {
-            each: _last_parts(each[1], parts) if keys[name] > 1 < paths[name] else name
-            for each, name in names.items()
-        }
-        if longer == names:
-            return names
-        names = longer
-
-
-@lru_cache(maxsize=4096)
-def _last_parts(name: str, count: int) -> str:
-    """Return a name in one line; of a whole path of a machine the last parts."""
-    name = as_line(name, None)
-    if _WHOLE_PATH.match(name):
-        parts = [part for part in re.split(r"[/\\]+", name) if part]
-        name = "/".join(parts[-count:]) or name
-    return as_line(name)
-
-
-def named_characters(start: int, end: int) -> str:
-    """Name a span for people: `characters 0-120`, `from character 40`."""
-    return f"characters {start}-{end}" if start < end else f"from character {start}"
-
-
-def _name_position(chunk: Chunk) -> str:
-    """Name a position that counts no characters: `chunk 7`, `2026-05-02 10:00:00`."""
-    position = chunk.position or ()
-    # The part is said before; where there is none, it is 0.
-    is_said = chunk.part is not None or (len(position) > 1 and position[0] == 0)
-    values = position[1:] if is_said else position
-    texts = [
-        str(int(value))
-        if isinstance(value, float) and value.is_integer()
-        else str(value)
-        for value in values
-    ]
-    are_numbers = all(isinstance(value, Number) for value in values)
-    named = f"chunk {'.'.join(texts)}" if are_numbers else ", ".join(texts)
-    return as_line(named) if texts else ""
-
-
-def _on_pages(start: int, end: int, pages: Sequence[tuple[str, Span]]) -> str:
-    """Name a span of a text by its pages: `page 3, characters 120-480`.
-
-    Of a span over several pages the first and the last are named.
-    """
-    on_it = [
-        f"{page}, {named_characters(max(start, first) - first, to - first)}"
-        for page, (first, last) in pages
-        if start < last and (to := min(end, last)) >= max(start, first) + (start < end)
-    ]
-    return " to ".join(dict.fromkeys([*on_it[:1], *on_it[-1:]]))
-
-
-_PART_NAMES = (
-    ("page_label", "page"),
-    ("page_number", "page"),
-    ("loc.pageNumber", "page"),
-    ("page", "page"),
-    ("row", "row"),
-    ("seq_num", "record"),
-)
-"""Keys of a part, and what it is to a reader; the first that is there counts."""
-
-
-def named_part(metadata: Mapping[str, Any], part: int) -> str:
-    """Name a part for people: `page 3`, or by its number, where nothing names it."""
-    for key, noun in _PART_NAMES:
-        value = metadata.get(key)
-        if value is None and key == "loc.pageNumber":
-            location = metadata.get("loc")
-            value = location.get("pageNumber") if isinstance(location, dict) else None
-        if value is None:
-            continue
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)  # some stores make floats of integers
-        if key == "page" and type(value) is int:
-            value += 1  # only here readers count from 0; a text is a printed label
-        if label := as_line(str(value)):
-            return f"{noun} {label}"
-    return f"part {part}"
 
 
 OffsetFrame = Literal["document", "parent", "last", "only"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Number
 from typing import Any
 
 DOC_KEY = "doc_key"
@@ -47,49 +48,30 @@ DOC_SCOPE = "doc_scope"
 """The folder or source that the document was indexed from; on the first chunk of the
 document only. See `oprag.indexing.source_scope`."""
 
-RANK = "oprag_rank"
-"""The place of a result in the list that was retrieved, 0 = best."""
+RESULT = "oprag"
+"""The reserved key of results: their place, in one short string. See
+`oprag.positions.result_key`."""
 CITATION = "oprag_citation"
-"""Its place for people; see `oprag.chunk.Passage.citation`."""
-DOCUMENT = "oprag_document"
-"""The name of its document."""
-KEY = "oprag_key"
-"""The key of its document: equal for all results of one document."""
-PART = "oprag_part"
-"""The part that the characters are relative to; absent for a document of one text."""
-START = "oprag_start"
-"""Its first character; absent where it is unknown."""
-END = "oprag_end"
-"""One past its last character; absent where it is unknown."""
-SPANS = "oprag_spans"
-"""The spans of a text with gaps, `0-9,12-20`; absent where there are none."""
-PROOF = "oprag_proof"
-"""How its place is known; see `oprag.chunk.Proof`."""
-UNFIT = "oprag_unfit"
-"""True where its text is as long as its span and is not known to be the slice: white
-space differs, or the span counts from another text; absent otherwise."""
-PROBLEM = "oprag_problem"
-"""The kind of error that `on_problem="warn"` did not raise; absent for none."""
-BARE = "oprag_bare"
-"""True where a token budget has no room for its place; absent otherwise."""
-HASH = "oprag_hash"
-"""`text_hash` of the text that these keys describe. Where it is there, oprag wrote
-all of them."""
-IDS = "oprag_ids"
-"""Ids of the chunks in it, joined by line breaks; absent where they have none."""
-NUMBER = "oprag_number"
-"""The number under which a model read it in a conversation; absent elsewhere."""
+"""The place for people, beside it with `citations=True` alone; see
+`oprag.chunk.Passage.citation`."""
 NUMBERS = "oprag_numbers"
 """The key of an agent's state for the place of each number."""
 WHY = "oprag_why"
 """The key of a run's metadata for why its results were chosen."""
 
-RESULT_KEYS = (
-    *(RANK, NUMBER, CITATION, DOCUMENT, KEY, PART, START, END, SPANS),
-    *(PROOF, UNFIT, PROBLEM, HASH, IDS, BARE),
+RESULT_KEYS = (RESULT, CITATION)
+"""The reserved keys of results; `oprag.place_of` reads them."""
+EARLIER_HASH = "oprag_hash"
+"""The key of a text's hash in results of before the one key."""
+EARLIER_KEYS = (
+    *("oprag_rank", "oprag_number", "oprag_document", "oprag_key", "oprag_part"),
+    *("oprag_start", "oprag_end", "oprag_spans", "oprag_proof", "oprag_unfit"),
+    *("oprag_problem", "oprag_bare", "oprag_ids", EARLIER_HASH),
 )
-"""The reserved keys of results; `oprag.place_of` reads them. See
-`oprag.context.place_metadata`."""
+"""The keys that an index or a checkpoint may hold from then: read, never written."""
+ALL_RESULT_KEYS = (*RESULT_KEYS, *EARLIER_KEYS)
+"""All that is no metadata of a chunk."""
+_OF_RESULTS = frozenset(ALL_RESULT_KEYS)
 
 STAMP_KEYS = (TEXT_LENGTH, TEXT_HASH, NONSPACE_HASH)
 """The keys that `text_stamp` writes."""
@@ -118,8 +100,36 @@ OWN_KEYS = (
 )
 """All keys that oprag writes on stored chunks, in writing order."""
 
+_HIGHEST = 2**63 - 1
+"""The highest number that a store's column of 64 bits holds."""
+_LONGEST_NUMBER = 15
+"""Digits a string may have and be a position; longer ones are hashes or ids."""
+
 _KEY_DIGITS = 16
 _SETTINGS_DIGITS, _TEXT_DIGITS = 6, 12
+
+
+def as_number(value: Any) -> int | None:
+    """The position that a metadata value gives, or None when it is not one.
+
+    Non-negative integers of 63 bits, floats and decimals without a fraction (stores
+    turn integers into them) and strings of up to 15 ASCII digits are positions.
+    Booleans, -1, NaN, infinities, roman numerals and hashes are not.
+    """
+    if type(value) is int:
+        return value if 0 <= value <= _HIGHEST else None
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        digits = value.strip()
+        fits = len(digits) <= _LONGEST_NUMBER and digits.isascii()
+        return int(digits) if fits and digits.isdigit() else None
+    try:  # NumPy's numbers and decimals, too
+        number = int(value) if issubclass(type(value), Number) else None
+    except (OverflowError, TypeError, ValueError):  # an infinity, complex, NaN
+        return None
+    whole = number is not None and number == value and 0 <= number <= _HIGHEST
+    return number if whole else None
 
 
 def uri_of(metadata: Mapping[str, Any], key: str) -> str:
@@ -139,7 +149,9 @@ def document_key(name: str) -> str:
 
 def without_reserved_keys(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy without the reserved keys of results."""
-    return {key: value for key, value in metadata.items() if key not in RESULT_KEYS}
+    if _OF_RESULTS.isdisjoint(metadata):
+        return dict(metadata)
+    return {key: value for key, value in metadata.items() if key not in _OF_RESULTS}
 
 
 def text_stamp(text: str, *, exact: bool = True) -> dict[str, str | int]:

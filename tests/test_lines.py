@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag import order_context, render
-from oprag.chunk import LONGEST_IN_LINE, Chunk, FullText, Passage, Span, as_line
+from oprag.chunk import Chunk, FullText, Passage, Span
+from oprag.citations import LONGEST_IN_LINE, as_line
 from oprag.context import headers
 from oprag.documents import document_source
-from oprag.metadata import CITATION, HASH, text_hash
+from oprag.metadata import text_hash
 from oprag.reading import DocumentReader
 from oprag.tokens import carry_out
 
@@ -89,7 +90,7 @@ def test_the_place_of_a_passage_is_one_line_of_a_bounded_length(
 ):
     metadata = {"source": name or "a", "page": 0, "page_label": label}
     if told:
-        metadata |= {CITATION: label + name, HASH: text_hash("One.")}
+        metadata["oprag"] = f"0 - n{text_hash('One.')} citation={label}{name}"
     found = [
         *order_context(["One."], [metadata], on_problem="warn"),
         *order_context(

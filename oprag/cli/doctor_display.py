@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from oprag.chunk import as_line
+from oprag.citations import as_line
 from oprag.diagnosing import Diagnosis, Problem, RepairPlan
 from oprag.errors import counted
 

@@ -37,14 +37,14 @@ def told(message: str) -> str:
         of a request. It keeps its end, which says the way out.
     """
     from oprag.calls import without_secrets
-    from oprag.chunk import as_line
+    from oprag.citations import as_line
 
     return as_line(without_secrets(message), _LONGEST_TOLD)
 
 
 def _print(label: str, message: str, **style: Any) -> None:
     from oprag.calls import well_formed, without_secrets
-    from oprag.chunk import as_line
+    from oprag.citations import as_line
 
     words = well_formed(" ".join([label, *message.split()]))
     line = without_secrets(as_line(words, None))

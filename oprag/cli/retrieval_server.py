@@ -27,12 +27,12 @@ from oprag.cli.messages import note, told
 from oprag.context import Widen, headers
 from oprag.errors import IndexingError, OpragError
 from oprag.marks import escape_marks
-from oprag.metadata import CITATION, DOCUMENT, END, RANK, START
+from oprag.metadata import CITATION, RESULT
 
 _LARGEST = 1_000_000
 """Bytes of a request at most."""
 
-_SHOWN = ("page_label", RANK, START, END)
+_SHOWN = ("page_label", RESULT)
 """Metadata of a passage that a record carries, where it has them."""
 
 _HEADERS = {
@@ -213,7 +213,6 @@ def _records(
                 "source": library.title(passage),
                 **{key: found[key] for key in _SHOWN if key in found},
                 CITATION: passage.citation,
-                DOCUMENT: library.title(passage),
             },
         }
         for place, (passage, header) in enumerate(

@@ -25,11 +25,11 @@ from oprag.context.options import (
     check_option,
 )
 from oprag.context.passages import (
-    place_metadata,
     read_passages,
     result_id,
     result_metadata,
     single_passage,
+    write_place,
 )
 from oprag.context.places import find_places
 from oprag.context.problems import Problems, warn
@@ -68,7 +68,6 @@ __all__ = [
     "headers",
     "numbered_text",
     "order_context",
-    "place_metadata",
     "read_passages",
     "render",
     "result_id",
@@ -79,4 +78,5 @@ __all__ = [
     "too_small",
     "warn",
     "with_texts",
+    "write_place",
 ]

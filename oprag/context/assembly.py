@@ -94,6 +94,8 @@ def arrange(
             ]
     found = [*problems.values(), *find_shared_names(chunks)]
     why = _explain(arranged.why, checked, len(hits) - neighbours.number)
+    if ids := _list_merged_ids(arranged.passages, hits):
+        why["ids"] = ids
     return replace(arranged, problems=tuple(found), lacking=neighbours.lacking, why=why)
 
 
@@ -109,6 +111,23 @@ def _explain(
     if checked.doubts:
         explained["doubts"] = checked.doubts
     return explained
+
+
+def _list_merged_ids(
+    passages: Sequence[Passage], hits: Sequence[Hit]
+) -> dict[int, tuple[str, ...]]:
+    """Return the ids of the hits in each merged passage, by its rank."""
+    listed: dict[int, tuple[str, ...]] = {}
+    merged = [passage for passage in passages if len(passage.chunks) > 1]
+    if not merged:
+        return listed
+    known = {id(hit.source): hit.id for hit in hits if hit.id is not None}
+    for passage in merged:
+        ids = [known.get(id(chunk.source)) for chunk in passage.chunks]
+        told = [*listed.get(passage.rank, ()), *(each for each in ids if each)]
+        if told:
+            listed[passage.rank] = tuple(dict.fromkeys(told))
+    return listed
 
 
 class _Candidates:
@@ -291,7 +310,8 @@ class Arranged(Generic[_T]):
     why: Mapping[str, Any] = field(default_factory=dict)
     """As plain data: the ranks `kept`, those `dropped` by each step (`duplicate`,
     `version`, `blank` for white space without a place, `seen`, `top_n`,
-    `token_budget`), and, if there are any, `doubts` and the budget's tokens."""
+    `token_budget`), and, if there are any, `doubts`, the `ids` of the chunks in each
+    merged passage by its rank, and the budget's tokens."""
 
     def made(self, make: Callable[[_T], _Made]) -> Arranged[_Made]:
         """Return the same with an object of a framework for each passage."""

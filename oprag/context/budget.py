@@ -24,8 +24,7 @@ from oprag.context.passages import best_chunk, finish, merged_metadata, single_p
 from oprag.context.text import cited_text, headers
 from oprag.errors import BudgetTooSmallError
 from oprag.marks import GAP_MARK, escape_marks
-from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
-from oprag.positions import as_number
+from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER, as_number
 from oprag.tokens import resolve_token_counter
 
 _CANDIDATES = 1200

@@ -14,7 +14,6 @@ from oprag.chunk import Chunk, Hit
 from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.places import find_places
 from oprag.errors import OpragError, PositionWarning, users_level
-from oprag.metadata import HASH, PROBLEM
 from oprag.positions import (
     check_positions,
     deduplicate,
@@ -23,6 +22,7 @@ from oprag.positions import (
     read_chunks,
     separate_by_positions,
 )
+from oprag.result_key import read_written
 
 
 class CheckedHits(NamedTuple):
@@ -110,6 +110,7 @@ def _note_dropped(
 
 def _with_its_problem(chunk: Chunk) -> Chunk:
     """The chunk; a result that still has no place keeps its problem."""
-    if chunk.position is None and HASH in chunk.metadata:
-        return chunk._replace(problem=chunk.metadata.get(PROBLEM))
+    written = read_written(chunk.metadata)
+    if chunk.position is None and written is not None:
+        return chunk._replace(problem=written.problem)
     return chunk

@@ -14,7 +14,7 @@ from oprag.context.ranks import by_rank
 from oprag.context.seen import Seen, SeenLike
 from oprag.documents import SourceLike, check_entries
 from oprag.errors import InvalidOptionError, named
-from oprag.metadata import RANK
+from oprag.result_key import without_rank
 
 
 class OrderContextKeywords(ContextKeywords, total=False):
@@ -31,8 +31,8 @@ class OrderedPassages(list[Passage]):
         self.why = why
         """The ranks that were `kept`, and those `dropped` by each reason (`duplicate`,
         `version`, `blank`, `seen`, `top_n`, `token_budget`); `doubts`, by document the
-        keys that may show several files under its name; `tokens` that were used and
-        are `left`."""
+        keys that may show several files under its name; `ids`, by the rank of a merged
+        passage those of its chunks; `tokens` that were used and are `left`."""
 
 
 def _lengths(values: Any) -> Any:
@@ -125,7 +125,7 @@ def order_context(
         searches = [_hits(*row) for row in zip(texts, *rest)]  # noqa: B905 -- checked above
         listed = best_of_each([by_rank(each, each, checked) for each in searches])
         # The ranks of each search are not those of this list.
-        hits = [hit._replace(metadata={**hit.metadata, RANK: None}) for hit in listed]
+        hits = [hit._replace(metadata=without_rank(hit.metadata)) for hit in listed]
     read = None if seen is None else Seen(seen)
     arranged = arrange(hits, checked, seen=read)
     Problems("order_context").tell(arranged.problems)

@@ -22,8 +22,14 @@ from oprag.context.options import ContextOptions, Widen
 from oprag.context.recall import lent_worth
 from oprag.documents import ChunkKey, StoredChunk, chunk_key
 from oprag.errors import InvalidOptionError
-from oprag.metadata import DOC_URI, DOC_VERSION, N_CHUNKS, chunk_id, indexed_id
-from oprag.positions import as_number
+from oprag.metadata import (
+    DOC_URI,
+    DOC_VERSION,
+    N_CHUNKS,
+    as_number,
+    chunk_id,
+    indexed_id,
+)
 from oprag.tokens import resolve_token_counter
 
 _T = TypeVar("_T")

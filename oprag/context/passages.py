@@ -7,33 +7,20 @@ or doubled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
 from oprag.chunk import SMALL_GAP, Chunk, Hit, Passage, Span
+from oprag.citations import name_position
 from oprag.context.options import ContextOptions
 from oprag.context.pieces import slice_of
 from oprag.errors import PositionError
 from oprag.metadata import (
-    BARE,
     CHUNK_HASH,
     CITATION,
-    DOCUMENT,
-    END,
-    HASH,
-    IDS,
-    KEY,
-    NUMBER,
     OF_ONE_CHUNK,
-    PART,
-    PROBLEM,
-    PROOF,
-    RANK,
-    RESULT_KEYS,
-    SPANS,
-    START,
-    UNFIT,
+    RESULT,
     joined_id,
     text_hash,
     without_reserved_keys,
@@ -43,51 +30,52 @@ from oprag.positions import (
     OF_A_PLACE,
     PositionKeys,
     are_of_one_file,
-    as_number,
+    derive_identity,
     identify_documents,
-    is_unchanged,
-    placed,
     read_chunks,
+    read_citation,
+    read_position,
     read_spans,
 )
-
-_RESERVED = frozenset(RESULT_KEYS)
+from oprag.result_key import (
+    WrittenPlace,
+    encode_place,
+    is_joined,
+    is_unchanged,
+    read_written,
+)
 
 TextByName = Callable[[str], str | None]
 """A function from a document's name to its full text, or None if it is not known."""
 
 
 def result_metadata(
-    passage: Passage,
-    id_of: Callable[[Any], str | None],
-    options: ContextOptions | None = None,
-    *,
-    whole: bool,
+    passage: Passage, options: ContextOptions | None = None, *, whole: bool
 ) -> dict[str, Any]:
     """Return the metadata of a passage: those of its best chunk, and its place.
 
     Args:
         passage: The passage.
-        id_of: From the framework's object of a chunk to its id, or None.
         options: Those that the passage was chosen by; None for what its metadata say.
         whole: Whether it is one object, all of it. Else see `merged_metadata`.
     """
     if whole:
-        metadata = dict(passage.chunks[0].metadata)
+        metadata = passage.chunks[0].metadata
     else:
         keys = None if options is None else options.position_keys
         metadata = merged_metadata(passage.chunks, keys)
-    if not _RESERVED.isdisjoint(metadata):
-        metadata = without_reserved_keys(metadata)
-    metadata.update(place_metadata(passage))
-    if ids := _ids(passage.chunks, id_of):
-        metadata[IDS] = ids
-    bare = any(HASH in c.metadata and BARE in c.metadata for c in passage.chunks)
-    if options is not None and options.token_budget is not None:
-        bare = not options.citations
-    if bare:
-        metadata[BARE] = True
-    return metadata
+    cites = any(CITATION in chunk.metadata for chunk in passage.chunks)
+    has_room = all(_has_room(chunk) for chunk in passage.chunks)
+    if options is not None:
+        cites = options.citations
+        if options.token_budget is not None:
+            has_room = options.citations
+    return write_place(passage, metadata, cites=cites, has_room=has_room)
+
+
+def _has_room(chunk: Chunk) -> bool:
+    written = read_written(chunk.metadata)
+    return written is None or written.has_room
 
 
 def best_chunk(chunks: Sequence[Chunk]) -> Chunk:
@@ -122,18 +110,6 @@ def merged_metadata(
     return metadata
 
 
-def _ids(chunks: Sequence[Chunk], id_of: Callable[[Any], str | None]) -> str:
-    """The ids of the chunks that were retrieved for it, each once."""
-    if len(chunks) == 1 and HASH not in chunks[0].metadata:
-        return id_of(chunks[0].source) or ""
-    ids = [
-        chunk.metadata.get(IDS) if HASH in chunk.metadata else id_of(chunk.source)
-        for chunk in chunks
-    ]
-    listed = "\n".join([each for each in ids if each]).split("\n")
-    return "\n".join(dict.fromkeys(listed))
-
-
 def result_id(
     passage: Passage, id_of: Callable[[Any], str | None], text_of: Callable[[Any], str]
 ) -> str | None:
@@ -149,36 +125,83 @@ def result_id(
     return None if None in ids else joined_id(ids, passage.spans if cut else ())
 
 
-def place_metadata(passage: Passage) -> dict[str, Any]:
-    """Return the reserved keys of a result, but for its ids.
+def write_place(
+    passage: Passage,
+    metadata: Mapping[str, Any],
+    *,
+    cites: bool = False,
+    has_room: bool = True,
+) -> dict[str, Any]:
+    """Return the metadata of a result with its place under the reserved key.
 
-    Returns:
-        Strings, integers and booleans; what is not known is left out.
+    Args:
+        passage: The passage that the result is of.
+        metadata: All others; not changed. What they say is not written again.
+        cites: Whether the place for people is written beside it.
+        has_room: Whether a token budget, if there was one, has room for the place.
     """
-    spans, part = passage.spans, passage.part
-    place: dict[str, Any] = {
-        RANK: passage.rank,
-        CITATION: passage.citation,
-        DOCUMENT: passage.document_name,
-        KEY: passage.document_key,
-    }
-    if part is not None:
-        place[PART] = part
-    if spans:
-        place[START], end = spans[0][0], spans[-1][1]
-        if end > place[START]:
-            place[END] = end
-    if len(spans) > 1:
-        place[SPANS] = ",".join([f"{start}-{end}" for start, end in spans])
-    if passage.number is not None:
-        place[NUMBER] = passage.number
-    place[PROOF] = passage.proof
-    if _is_unfit(passage):
-        place[UNFIT] = True
-    if (problem := passage.chunks[0].problem) is not None:
-        place[PROBLEM] = problem
-    place[HASH] = _hash_of(passage)
-    return place
+    written = without_reserved_keys(metadata)
+    chunk = passage.chunks[0]
+    place = WrittenPlace(
+        passage.rank,
+        _hash_of(passage),
+        passage.spans,
+        passage.part,
+        _count_of(passage),
+        passage.proof,
+        not _is_unfit(passage),
+        has_room,
+        passage.number,
+        chunk.problem,
+        *_differing_identity(passage, written),
+    )
+    if not _is_plainly_cited(passage):
+        citation = passage.citation
+        if citation != read_citation(written, place):
+            place = place._replace(citation=citation)
+    written[RESULT] = encode_place(place)
+    if cites:
+        written[CITATION] = passage.citation
+    return written
+
+
+def _count_of(passage: Passage) -> str | None:
+    """Return the number of a chunk whose characters are not known."""
+    if passage.spans:
+        return None
+    chunk = passage.chunks[0]
+    before = read_written(chunk.metadata)
+    if passage.cited is not None and before is not None:
+        return before.counted
+    _, is_counted, number = name_position(chunk.position, chunk.part).partition(
+        "chunk "
+    )
+    return number if is_counted else None
+
+
+def _is_plainly_cited(passage: Passage) -> bool:
+    """Return whether its citation is made of nothing but what the key says."""
+    chunk = passage.chunks[0]
+    if passage.cited is not None or not chunk.scoped or chunk.pages:
+        return False
+    return bool(passage.spans) or chunk.position is None
+
+
+def _differing_identity(
+    passage: Passage, metadata: Mapping[str, Any]
+) -> tuple[str | None, str | None]:
+    """Return key and name of a document, each None where the metadata say it.
+
+    Of one of several files of a name the key is what follows the name's.
+    """
+    derived = derive_identity(metadata)
+    key: str | None = passage.document_key
+    if key == derived.key:
+        key = None
+    elif key is not None and derived.key and key.startswith(f"{derived.key}#"):
+        key = key.removeprefix(derived.key)
+    name = passage.document_name
+    return key, None if name == derived.name else name
 
 
 def _is_unfit(passage: Passage) -> bool:
@@ -202,15 +225,15 @@ def _hash_of(passage: Passage) -> str:
 def single_passage(chunk: Chunk) -> Passage:
     """A passage of one chunk, as it is."""
     span, metadata = chunk.span, chunk.metadata
-    spans: tuple[Span, ...] = () if span is None else (span,)
-    if span is not None and SPANS in metadata:
-        spans = read_spans(span, metadata)
+    spans = () if span is None else read_spans(metadata, span)
     cited = None
-    if HASH in metadata and is_unchanged(metadata, chunk.text):
-        start, end = metadata.get(START), metadata.get(END, metadata.get(START))
-        cited = (
-            metadata.get(CITATION) if (start, end) == (span or (None, None)) else None
-        )
+    written = read_written(metadata)
+    if (
+        written is not None
+        and written.whole == span
+        and is_unchanged(metadata, chunk.text)
+    ):
+        cited = read_citation(metadata, written)
     return Passage(chunk.text, chunk.document_key, (chunk,), spans, cited)
 
 
@@ -223,19 +246,20 @@ def read_passages(hits: Sequence[Hit]) -> list[Passage]:
     documents = identify_documents(hits, problems={})
     passages = []
     for chunk in read_chunks(hits, documents, problems={}):
-        metadata = chunk.metadata
-        if HASH in metadata:  # alone it says what it said, whatever is beside it
-            position, span, part = placed(metadata, chunk.text)
+        written = read_written(chunk.metadata)
+        if written is not None:  # alone it says what it said, whatever is beside it
+            position, span, part = read_position(written, chunk.text)
             chunk = chunk._replace(  # noqa: PLW2901 -- the same chunk
-                rank=as_number(metadata.get(RANK)) or 0,
+                rank=written.rank or 0,
                 position=position,
                 span=span,
                 part=part,
-                problem=metadata.get(PROBLEM),
+                problem=written.problem,
             )
         passage = single_passage(chunk)
-        if NUMBER in metadata and passage.cited:  # of this text, and a result
-            passage = passage._replace(number=as_number(metadata[NUMBER]))
+        # The number is that of this text, and of a result.
+        if written is not None and passage.cited is not None:
+            passage = passage._replace(number=written.number)
         passages.append(passage)
     return passages
 
@@ -367,11 +391,11 @@ def taken_apart(chunks: Sequence[Chunk]) -> list[Chunk]:
 
 
 def _slices_of(chunk: Chunk, chunks: Sequence[Chunk]) -> list[Chunk]:
-    if SPANS not in chunk.metadata or not is_unchanged(chunk.metadata, chunk.text):
+    if not is_joined(chunk.metadata) or not is_unchanged(chunk.metadata, chunk.text):
         return [chunk]
     if chunk.span is None or not any(_overlap(chunk, other) for other in chunks):
         return [chunk]
-    cuts = slices(chunk.text, read_spans(chunk.span, chunk.metadata)) or ()
+    cuts = slices(chunk.text, read_spans(chunk.metadata, chunk.span)) or ()
     parts = [(span, chunk.text[span[0] - n : span[1] - n]) for span, n in cuts]
     return [slice_of(chunk, *span, text) for span, text in parts] or [chunk]
 

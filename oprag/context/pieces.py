@@ -6,9 +6,9 @@ import re
 from collections.abc import Hashable, Sequence
 
 from oprag.chunk import OTHER_ENDS, Chunk, Span
-from oprag.metadata import OF_ONE_TEXT, RESULT_KEYS
+from oprag.metadata import ALL_RESULT_KEYS, OF_ONE_TEXT
 
-_OF_ITS_TEXT = frozenset((*OF_ONE_TEXT, *RESULT_KEYS))
+_OF_ITS_TEXT = frozenset((*OF_ONE_TEXT, *ALL_RESULT_KEYS))
 _SENTENCE_END = re.compile(rf"""[.!?]["')\]”’]*\s+|[{OTHER_ENDS}]\s*|\n\s*""")
 
 

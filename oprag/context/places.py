@@ -9,9 +9,10 @@ from typing import TypeAlias
 from oprag.chunk import Chunk, FullText, Span
 from oprag.errors import OpragError
 from oprag.locating import Location, place_some, starts_of
-from oprag.metadata import CHUNK_INDEX, DOC_KEY, N_CHUNKS, SPANS
+from oprag.metadata import CHUNK_INDEX, DOC_KEY, N_CHUNKS, as_number
 from oprag.ordering import group_by_document
-from oprag.positions import as_number, not_located, without_place
+from oprag.positions import not_located, without_place
+from oprag.result_key import is_joined
 from oprag.splitting import parts_named
 
 FindText: TypeAlias = Callable[[str], FullText | None]
@@ -251,8 +252,8 @@ def _is_written(chunk: Chunk, source: str) -> bool:
         return ours and CHUNK_INDEX in chunk.metadata and N_CHUNKS in chunk.metadata
     if chunk.part is not None:
         return ours
-    joined = SPANS in chunk.metadata  # over gaps: it is no slice
-    return joined or source[slice(*chunk.span)] == chunk.text
+    # Over gaps it is no slice.
+    return is_joined(chunk.metadata) or source[slice(*chunk.span)] == chunk.text
 
 
 def _recorded(chunks: Sequence[Chunk]) -> list[int] | None:

@@ -12,9 +12,9 @@ from typing import TypeVar
 
 from oprag.chunk import Chunk, Hit
 from oprag.context.options import ContextOptions
-from oprag.metadata import HASH, RANK
 from oprag.ordering import document_order, rank_order
-from oprag.positions import as_number, identify_documents, read_chunks
+from oprag.positions import identify_documents, read_chunks
+from oprag.result_key import is_result, read_written
 
 _T = TypeVar("_T")
 
@@ -23,7 +23,7 @@ def by_rank(
     found: Sequence[_T], hits: Sequence[Hit], options: ContextOptions
 ) -> list[_T]:
     """Return what was found best first: a component's results by their ranks."""
-    if not hits or HASH not in hits[0].metadata:
+    if not hits or not is_result(hits[0].metadata):
         return [*found]
     by, keys = options.document_key, options.position_keys
     documents = identify_documents(
@@ -54,11 +54,13 @@ def _written_ranks(
     chunks: Sequence[Chunk], options: ContextOptions
 ) -> list[int] | None:
     """The ranks on results in their component's order; None for other lists."""
-    if not chunks or HASH not in chunks[0].metadata:
-        return None
-    own = [chunk for chunk in chunks if HASH in chunk.metadata]
-    ranks = [rank for c in own if (rank := as_number(c.metadata.get(RANK))) is not None]
-    if len(ranks) < len(chunks):
+    ranks = []
+    for chunk in chunks:
+        written = read_written(chunk.metadata)
+        if written is None or written.rank is None:
+            return None
+        ranks.append(written.rank)
+    if not ranks:
         return None
     pairs = [*zip(ranks, chunks, strict=True)]
     if ranks != sorted(ranks):

@@ -236,7 +236,7 @@ def _source_of(chunk: Chunk) -> _Source:
 
 
 def _spans(chunk: Chunk) -> Sequence[Span]:
-    return () if chunk.span is None else read_spans(chunk.span, chunk.metadata)
+    return () if chunk.span is None else read_spans(chunk.metadata, chunk.span)
 
 
 def _outside(span: Span, known: Sequence[Span]) -> Iterator[Span]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from oprag.chunk import UNKNOWN_DOCUMENT, Chunk, Passage, as_line
+from oprag.chunk import Chunk, Passage
+from oprag.citations import UNKNOWN_DOCUMENT, as_line
 from oprag.context.options import check_option
 from oprag.documents import check_entries
 from oprag.marks import GAP_MARK, escape_marks
-from oprag.metadata import BARE, CHUNK_INDEX
-from oprag.positions import as_number
+from oprag.metadata import CHUNK_INDEX, as_number
+from oprag.result_key import read_written
 
 _QUOTED = 60
 """Characters of a text that take the place of its name."""
@@ -87,7 +88,8 @@ def render(
     check_entries("passages", passages, Passage)
     check_option("separator", separator)
     if citations is None:
-        citations = not any(BARE in passage.chunks[0].metadata for passage in passages)
+        written = [read_written(passage.chunks[0].metadata) for passage in passages]
+        citations = all(place is None or place.has_room for place in written)
     check_option("citations", citations)
     if not citations:
         return separator.join(passage.text for passage in passages)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from oprag.chunk import Chunk, Hit, Span, distinct_names
+from oprag.chunk import Chunk, Hit, Span
+from oprag.citations import distinct_names
 from oprag.diagnosing.report import Findings
 from oprag.documents import StoredChunk, is_own, stored_hit
 from oprag.errors import (
@@ -16,12 +17,11 @@ from oprag.errors import (
     PositionError,
     named,
 )
-from oprag.metadata import CHAR_END, DOC_VERSION, version_text
+from oprag.metadata import CHAR_END, DOC_VERSION, as_number, version_text
 from oprag.positions import (
     DocumentKey,
     Identity,
     PositionKeys,
-    as_number,
     check_positions,
     deduplicate,
     identify_document,

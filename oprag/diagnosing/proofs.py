@@ -19,8 +19,8 @@ from oprag.locating import (
     place,
     squeeze,
 )
-from oprag.metadata import CHUNK_INDEX, N_CHUNKS
-from oprag.positions import PositionKeys, as_number
+from oprag.metadata import CHUNK_INDEX, N_CHUNKS, as_number
+from oprag.positions import PositionKeys
 
 _ORDINALS = (CHUNK_INDEX, "split_id")
 

@@ -31,6 +31,7 @@ from oprag.metadata import (
     N_CHUNKS,
     TEXT_HASH,
     TEXT_LENGTH,
+    as_number,
     document_key,
     span_stamp,
     text_stamp,
@@ -38,7 +39,7 @@ from oprag.metadata import (
     version_text,
     without_reserved_keys,
 )
-from oprag.positions import NODE_CONTENT, PART_KEYS, PositionKeys, as_number, rewritten
+from oprag.positions import NODE_CONTENT, PART_KEYS, PositionKeys, rewritten
 
 _ROUNDS = 5
 """Plans that are made for one repair; the second one is usually empty."""

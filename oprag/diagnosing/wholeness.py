@@ -27,9 +27,10 @@ from oprag.metadata import (
     PART_INDEX,
     TEXT_HASH,
     TEXT_LENGTH,
+    as_number,
     version_text,
 )
-from oprag.positions import are_indexed, as_number, document_name
+from oprag.positions import are_indexed, document_name
 
 _READABLE = ("", "inexact")
 """Kinds of what can be put together, at least with `exact=False`."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from oprag.errors import ConflictingPositionsError, PositionWarning, users_level
 from oprag.locating import Location, exchangeable, given_order, locate
 from oprag.metadata import (
+    ALL_RESULT_KEYS,
     CHAR_END,
     CHAR_START,
     CHUNK_HASH,
@@ -19,7 +20,6 @@ from oprag.metadata import (
     DOC_VERSION,
     N_CHUNKS,
     PART_INDEX,
-    RESULT_KEYS,
     STAMP_KEYS,
     TOKEN_COUNT,
     TOKEN_COUNTER,
@@ -125,7 +125,7 @@ def replaced(
     place is proved. A token count and the stamp of a text go with another span, and the
     version with another start: they were of another text.
     """
-    stale = {*POSITION_KEYS, *RESULT_KEYS}
+    stale = {*POSITION_KEYS, *ALL_RESULT_KEYS}
     if any(metadata.get(key) != entry.get(key) for key in (CHAR_START, CHAR_END)):
         stale |= {TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS}
     if metadata.get(CHAR_START, entry.get(CHAR_START)) != entry.get(CHAR_START):

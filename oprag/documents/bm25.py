@@ -16,9 +16,8 @@ from oprag.documents.searched_chunks import SearchedChunks
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
 from oprag.documents.words import words_of
 from oprag.errors import InvalidOptionError, named
-from oprag.metadata import CHAR_START, CHUNK_INDEX, DOC_KEY, PART_INDEX
+from oprag.metadata import CHAR_START, CHUNK_INDEX, DOC_KEY, PART_INDEX, as_number
 from oprag.optional import require
-from oprag.positions import as_number
 
 _RRF = 60
 """Added to a rank from 1: reciprocal-rank fusion as both frameworks do it."""

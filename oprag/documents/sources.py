@@ -23,7 +23,7 @@ from oprag.errors import (
     did_you_mean,
     named,
 )
-from oprag.metadata import CHAR_START, CHUNK_INDEX, HASH, PART_INDEX
+from oprag.metadata import CHAR_START, CHUNK_INDEX, EARLIER_HASH, PART_INDEX, RESULT
 from oprag.positions import identify_document
 from oprag.splitting import Part, SourceText, group_parts
 from oprag.tokens import in_thread
@@ -226,9 +226,10 @@ def _loaded(document: Any) -> SourceText:
     text = getattr(document, "page_content", getattr(document, "text", None))
     # A node that was cut out of a document has text and metadata, too.
     is_document = any(kind.__name__ == "Document" for kind in type(document).__mro__)
-    metadata = metadata if isinstance(metadata, Mapping) else {HASH: "none"}
-    is_whole = metadata.keys().isdisjoint((CHAR_START, CHUNK_INDEX, HASH))
-    if not (is_document and is_whole and isinstance(text, str)):
+    known = metadata if isinstance(metadata, Mapping) else None
+    of_chunks = (CHAR_START, CHUNK_INDEX, RESULT, EARLIER_HASH)
+    is_whole = known is not None and known.keys().isdisjoint(of_chunks)
+    if not (is_document and known is not None and is_whole and isinstance(text, str)):
         what = "a chunk" if is_document else named(document)
         message = (
             f"documents= has {what} in its list, and gives no full texts. It takes "
@@ -236,7 +237,7 @@ def _loaded(document: Any) -> SourceText:
         )
         raise InvalidOptionError(message, option="documents", value=document)
     ids = (getattr(document, name, None) for name in ("ref_doc_id", "node_id", "id"))
-    return SourceText(text, metadata, next(filter(None, ids), None))
+    return SourceText(text, known, next(filter(None, ids), None))
 
 
 class _ListSource(DocumentSource):

@@ -36,12 +36,12 @@ from oprag.metadata import (
     PART_INDEX,
     TEXT_HASH,
     TEXT_LENGTH,
+    as_number,
     document_key,
     text_stamp,
     version_of_hashes,
     version_text,
 )
-from oprag.positions import as_number
 
 _LISTED = 10
 """Ranges of missing chunks, and chunks, that an error names."""

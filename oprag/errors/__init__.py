@@ -92,7 +92,7 @@ class OpragError(Exception):
     """
 
     kind = "error"
-    """The problem as one word, as results carry it in `oprag_problem`."""
+    """The problem as one word, as `oprag.place_of` gives it of a result."""
 
     def __init__(self, message: str, **facts: Any) -> None:
         super().__init__(message)

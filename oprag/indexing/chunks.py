@@ -15,12 +15,12 @@ from oprag.errors import UnreadableFileError
 from oprag.indexing.flat import UnsupportedMetadata, flat_metadata, is_storable
 from oprag.indexing.plan import WantedChunk
 from oprag.metadata import (
+    ALL_RESULT_KEYS,
     CHUNK_INDEX,
     DOC_SCOPE,
     DOC_VERSION,
     OWN_KEYS,
     PART_INDEX,
-    RESULT_KEYS,
     document_version,
     indexed_id,
 )
@@ -107,7 +107,7 @@ def chunks_of(
     chunks = []
     for piece in placed:
         # The user's metadata, then oprag's in its one order.
-        given, ours = piece.metadata, (*OWN_KEYS, *RESULT_KEYS)
+        given, ours = piece.metadata, (*OWN_KEYS, *ALL_RESULT_KEYS)
         others = {key: value for key, value in given.items() if key not in ours}
         own = {key: given[key] for key in OWN_KEYS if key in given}
         metadata = flat_metadata(

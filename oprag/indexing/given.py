@@ -27,8 +27,9 @@ from oprag.metadata import (
     DOC_SCOPE,
     DOC_URI,
     DOC_VERSION,
-    HASH,
+    EARLIER_HASH,
     N_CHUNKS,
+    RESULT,
     STAMP_KEYS,
     TOKEN_COUNT,
     TOKEN_COUNTER,
@@ -214,7 +215,7 @@ def _name(place: int, document: Any, framework: Framework[D]) -> str:
             "its own."
         )
         raise MissingDocumentError(message, rank=place, keys=keys)
-    of_chunks = (CHAR_START, CHUNK_INDEX, HASH)
+    of_chunks = (CHAR_START, CHUNK_INDEX, RESULT, EARLIER_HASH)
     if found := tuple(key for key in of_chunks if key in text.metadata):
         message = (
             f"The document at place {place} already is a chunk of {name!r} (it has "

@@ -22,10 +22,10 @@ from oprag.metadata import (
     DOC_VERSION,
     OWN_KEYS,
     PART_INDEX,
+    as_number,
     named_id,
     version_settings,
 )
-from oprag.positions import as_number
 
 Replace: TypeAlias = Literal["document", "same_settings", "all"]
 """The chunks that an indexed document replaces: all that oprag stored of it; only those

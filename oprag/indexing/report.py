@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from oprag.calls import said_by
-from oprag.chunk import as_line
+from oprag.citations import as_line
 from oprag.errors import (
     InvalidOptionError,
     MissingPositionError,

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from oprag.chunk import Hit, distinct_names
+from oprag.chunk import Hit
+from oprag.citations import distinct_names
 from oprag.errors import MissingDocumentError, OpragError
-from oprag.metadata import UNNAMED, short_hash
+from oprag.metadata import UNNAMED, as_number, short_hash
 from oprag.positions.identity import DocumentKey, Identity, identify_document
-from oprag.positions.keys import (
-    PositionKeys,
-    as_list,
-    as_number,
-    known_positions,
-    look_up,
-)
+from oprag.positions.keys import PositionKeys, as_list, known_positions, look_up
 from oprag.positions.shared_names import separate_by_facts
 
 _UNNAMED_DIGITS = 12
@@ -72,7 +67,7 @@ def identify_documents(
         for document, hit in zip(found, hits, strict=True)
     ]
     names = distinct_names((each.key, each.name) for each in documents)
-    named = [Identity(each.key, names[each.key, each.name]) for each in documents]
+    named = [each._replace(name=names[each.key, each.name]) for each in documents]
     return named if document_key is not None else separate_by_facts(hits, named)
 
 

@@ -14,26 +14,18 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit
+from oprag.citations import short_name
 from oprag.metadata import (
+    ALL_RESULT_KEYS,
     DOC_KEY,
     DOC_URI,
-    DOCUMENT,
-    HASH,
-    KEY,
     OWN_KEYS,
-    RESULT_KEYS,
     UNNAMED,
-    is_in_all,
-    without_reserved_keys,
-)
-from oprag.positions.keys import (
-    PART_KEYS,
-    SCHEMES,
-    SECTION_KEYS,
-    as_list,
     as_number,
-    look_up,
+    is_in_all,
 )
+from oprag.positions.keys import PART_KEYS, SCHEMES, SECTION_KEYS, as_list, look_up
+from oprag.result_key import WrittenPlace, is_result, read_written
 
 DocumentKey: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
 """A metadata key, an attribute name, a callable on the framework's object, or a
@@ -91,32 +83,71 @@ def identify_document(
 ) -> Identity | None:
     """Read key and full name of the document of one hit; None without."""
     metadata = hit.metadata
-    if document_key is None:
-        key = _find_key(hit)
-        names: Sequence[str] = _NAMES
-    else:
+    written = read_written(metadata)
+    result = None if written is None else identify_result(metadata, written)
+    if result is not None and result.key.startswith(UNNAMED):
+        result = None
+    key = None if result is None else result.key
+    names: Sequence[str] = _NAMES
+    if document_key is not None:
         values = (
             look_up(metadata, hit.subject, each) for each in as_list(document_key)
         )
-        key = first_name(values, NO_NAME[:2])  # "blob" is one if the user says so
-        key = _read_written_key(metadata) if key is None else key
+        key = (
+            first_name(values, NO_NAME[:2]) or key
+        )  # "blob" is one if the user says so
         names = _NAMES[:1]
+    elif key is None:
+        key = _find_key(hit)
     if key is None:
         return None
-    if HASH in metadata and DOCUMENT in metadata:
-        return Identity(key, str(metadata[DOCUMENT]), _read_shared_name(hit, key))
+    if result is not None:
+        return result._replace(key=key)
     name = _find_name(metadata, names)
     if document_key is None:
         name = _spell(strip_place(name, metadata))
     return Identity(key, name or key)
 
 
-def _read_shared_name(hit: Hit, key: str) -> str | None:
+def identify_result(metadata: Mapping[str, Any], written: WrittenPlace) -> Identity:
+    """Return the document of a result: as written, else as its other metadata say.
+
+    Its name is short, as people read it; both are empty where nothing names one.
+    """
+    key, name = written.document_key, written.document_name
+    is_suffix = key is not None and key.startswith("#")
+    if key is not None and name is not None and not is_suffix:
+        return Identity(key, name, _find_shared_name(metadata, key))
+    derived = derive_identity(metadata)
+    shared = None
+    if is_suffix and key is not None:
+        key, shared = derived.key + key, derived.key
+    return Identity(
+        derived.key if key is None else key,
+        derived.name if name is None else name,
+        shared,
+    )
+
+
+def derive_identity(metadata: Mapping[str, Any]) -> Identity:
+    """Return the document that the metadata alone name, and its short name.
+
+    Of a result whatever is written beside them counts for nothing. Both are empty where
+    they name none.
+    """
+    key = _find_key(Hit("", metadata))
+    if key is None:
+        return Identity("", "")
+    name = _spell(strip_place(_find_name(metadata, _NAMES), metadata))
+    return Identity(key, short_name(name or key))
+
+
+def _find_shared_name(metadata: Mapping[str, Any], key: str) -> str | None:
     """Return the key that a result would have if no other file had its name."""
     if "#" not in key:
         return None
-    base = _find_key(hit._replace(metadata=without_reserved_keys(hit.metadata)))
-    return base if base is not None and key.startswith(f"{base}#") else None
+    base = derive_identity(metadata).key
+    return base if base and key.startswith(f"{base}#") else None
 
 
 def find_file(metadata: Mapping[str, Any]) -> str | None:
@@ -150,7 +181,8 @@ def counts_from_parent(hit: Hit) -> bool:
         isinstance(parent, str)
         and _UUID.match(parent) is not None
         and "start_index" in hit.metadata
-        and hit.metadata.keys().isdisjoint((DOC_KEY, HASH))
+        and DOC_KEY not in hit.metadata
+        and not is_result(hit.metadata)
     )
 
 
@@ -211,7 +243,7 @@ def _is_one_text(name: str) -> bool:
 def _find_key(hit: Hit) -> str | None:
     """Return the key of a hit's document by the known keys; None without."""
     metadata = hit.metadata
-    own = _read_written_key(metadata) or metadata.get(DOC_KEY)
+    own = metadata.get(DOC_KEY)
     if type(own) is str and own not in NO_NAME:
         return own
     file = find_file(metadata)
@@ -244,16 +276,10 @@ def _find_name(metadata: Mapping[str, Any], keys: Sequence[str]) -> str:
     return first
 
 
-def _read_written_key(metadata: Mapping[str, Any]) -> str | None:
-    """Return the key of a result's document; None where it named none."""
-    key = metadata.get(KEY) if HASH in metadata else None
-    return None if key is None or str(key).startswith(UNNAMED) else str(key)
-
-
 OF_A_PLACE = {
     *(key for key in OWN_KEYS if key not in (DOC_KEY, DOC_URI)),
     *(key for scheme in SCHEMES for key in (scheme.start, scheme.end, *scheme.parts)),
-    *("loc", "score", "relevance_score", *RESULT_KEYS),
+    *("loc", "score", "relevance_score", *ALL_RESULT_KEYS),
 }
 """Metadata about the position, the size or the score of a chunk."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Number
 from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit
@@ -37,12 +36,6 @@ SECTION_KEYS = (
     "section",
 )
 """Keys of splitters that cut a document into sections first."""
-
-HIGHEST = 2**63 - 1
-"""The highest number that a store's column of 64 bits holds."""
-_LONGEST_NUMBER = 15
-"""Digits a string may have and be a position; longer ones are hashes or ids."""
-
 
 ATTRIBUTES = ("chunk_order", "chunk_order_int", "sort_order", "abs_idx")
 """Positions that are looked for on the framework's object too."""
@@ -82,29 +75,6 @@ lines. Where none fits, the part alone (page, row, record) orders the chunks."""
 
 CHARACTERS = frozenset(scheme.start for scheme in SCHEMES if scheme.characters)
 """Keys that say at which character a chunk begins."""
-
-
-def as_number(value: Any) -> int | None:
-    """The position that a metadata value gives, or None when it is not one.
-
-    Non-negative integers of 63 bits, floats and decimals without a fraction (stores
-    turn integers into them) and strings of up to 15 ASCII digits are positions.
-    Booleans, -1, NaN, infinities, roman numerals and hashes are not.
-    """
-    if type(value) is int:
-        return value if 0 <= value <= HIGHEST else None
-    if value is None or isinstance(value, bool):
-        return None
-    if isinstance(value, str):
-        digits = value.strip()
-        fits = len(digits) <= _LONGEST_NUMBER and digits.isascii()
-        return int(digits) if fits and digits.isdigit() else None
-    try:  # NumPy's numbers and decimals, too
-        number = int(value) if issubclass(type(value), Number) else None
-    except (OverflowError, TypeError, ValueError):  # an infinity, complex, NaN
-        return None
-    whole = number is not None and number == value and 0 <= number <= HIGHEST
-    return number if whole else None
 
 
 def look_up(metadata: Mapping[str, Any], subject: Any, key: Any) -> Any:

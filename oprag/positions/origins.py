@@ -11,8 +11,9 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from oprag.chunk import Hit
+from oprag.metadata import as_number
 from oprag.positions.identity import FRAMEWORK_IDS, NO_NAME
-from oprag.positions.keys import SECTION_KEYS, as_number
+from oprag.positions.keys import SECTION_KEYS
 
 _SAME_TEXT = 40
 """Characters that two texts do not have at one place by chance."""

@@ -4,29 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from oprag.chunk import PROOFS, PROVED, Proof, Span
-from oprag.metadata import (
-    CHAR_END,
-    CHAR_START,
-    CHUNK_HASH,
-    CITATION,
-    DOCUMENT,
-    END,
-    HASH,
-    IDS,
-    KEY,
-    PART,
-    PROBLEM,
-    PROOF,
-    RANK,
-    SPANS,
-    START,
-    UNFIT,
-    text_hash,
-)
-from oprag.positions.keys import as_number
+from oprag.chunk import PROVED, Proof, Span
+from oprag.citations import derive_citation
+from oprag.metadata import CHAR_END, CHAR_START, CHUNK_HASH, as_number, text_hash
+from oprag.positions.identity import identify_result
+from oprag.result_key import WrittenPlace, read_written
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +29,6 @@ class Place:
     """One past the last character, or None where it is unknown."""
     spans: tuple[Span, ...]
     """The spans of the document in the text; more than one where it has gaps."""
-    ids: tuple[str, ...]
-    """Ids of the chunks in it."""
     rank: int
     """Its place in the list that was retrieved, 0 = best."""
     citation: str
@@ -74,69 +56,74 @@ def place_of(result: Any) -> Place | None:
     """
     result = _field(result, "node") or _field(result, "kwargs") or result
     metadata = _field(result, "metadata")
-    if not isinstance(metadata, Mapping) or HASH not in metadata:
+    written = read_written(metadata) if isinstance(metadata, Mapping) else None
+    if written is None:
         return None
-    start, end = as_number(metadata.get(START)), as_number(metadata.get(END))
-    spans: tuple[Span, ...] = ()
-    if start is not None and end is not None:
-        spans = read_spans(Span(start, end), metadata)
+    identity = identify_result(metadata, written)
+    whole = written.whole
+    is_begun = whole is not None and whole.start == whole.end
     text = _text_of(result)
-    _, span, _ = placed(metadata, text)
+    span = read_position(written, text).span
     proof = read_proof(metadata, text, span)
     as_long = span is not None and span.end - span.start == len(text)
     return Place(
-        str(metadata.get(DOCUMENT, "")),
-        str(metadata.get(KEY, "")),
-        as_number(metadata.get(PART)),
-        start,
-        end,
-        spans,
-        tuple(str(metadata[IDS]).split("\n")) if IDS in metadata else (),
-        as_number(metadata.get(RANK)) or 0,
-        str(metadata.get(CITATION, "")),
+        identity.name,
+        identity.key,
+        written.part,
+        None if whole is None else whole.start,
+        None if whole is None or is_begun else whole.end,
+        () if is_begun else written.spans,
+        written.rank or 0,
+        read_citation(metadata, written),
         proof,
-        proof in PROVED and as_long and not is_unfit(metadata),
-        metadata.get(PROBLEM),
+        proof in PROVED and as_long and not is_unfit(written),
+        written.problem,
     )
 
 
-def is_unchanged(metadata: Mapping[str, Any], text: str) -> bool:
-    """Return whether a text is the one that the place in its metadata describes."""
-    return bool(metadata.get(HASH) == text_hash(text))
+def read_citation(metadata: Mapping[str, Any], written: WrittenPlace) -> str:
+    """Return the place of a result for people."""
+    if written.citation is not None:
+        return written.citation
+    name = identify_result(metadata, written).name
+    position = "" if written.counted is None else f"chunk {written.counted}"
+    return derive_citation(name, metadata, written.part, written.spans, position)
 
 
-def read_spans(whole: Span, metadata: Mapping[str, Any]) -> tuple[Span, ...]:
-    """Return the spans of a text: several where it has gaps.
+class Position(NamedTuple):
+    """Where a chunk is in its document, as its metadata say."""
 
-    Args:
-        whole: From its first character to its last.
-        metadata: Of a result, or any.
-    """
-    written = metadata.get(SPANS)
-    if not written:
-        return (whole,)
-    numbers = [as_number(each) for each in str(written).replace(",", "-").split("-")]
-    places = [number for number in numbers if number is not None]
-    fits = len(places) == len(numbers) and len(places) % 2 == 0
-    if not fits or (places[0], places[-1]) != whole or places != sorted(places):
-        return (whole,)
-    return tuple(map(Span, places[::2], places[1::2]))
+    key: tuple[Any, ...] | None = None
+    """See `Chunk.position`; None where it is not known."""
+    span: Span | None = None
+    part: int | None = None
 
 
-def placed(
-    metadata: Mapping[str, Any], text: str
-) -> tuple[tuple[float, ...] | None, Span | None, int | None]:
-    """Return position, span and part of a result, each None where it is unknown.
+def read_position(written: WrittenPlace, text: str) -> Position:
+    """Return where a result is, by the place that was written on it.
 
     The span of a text that was changed is empty: it says where the text begins.
     """
-    start, end = as_number(metadata.get(START)), as_number(metadata.get(END))
-    part = as_number(metadata.get(PART))
-    if start is None:
-        return None, None, part
-    if end is None or end < start or not is_unchanged(metadata, text):
-        return (part or 0, start, start), Span(start, start), part
-    return (part or 0, start, end), Span(start, end), part
+    whole, part = written.whole, written.part
+    if whole is None:
+        return Position(None, None, part)
+    start, end = whole
+    if start == end or written.text_hash != text_hash(text):
+        end = start
+    return Position((part or 0, start, end), Span(start, end), part)
+
+
+def read_spans(metadata: Mapping[str, Any], whole: Span) -> tuple[Span, ...]:
+    """Return the spans of a text, several where it has gaps.
+
+    Args:
+        metadata: Of a result, or any.
+        whole: From the first character of the text to its last.
+    """
+    written = read_written(metadata)
+    if written is None or written.whole != whole:
+        return (whole,)
+    return written.spans
 
 
 def read_proof(metadata: Mapping[str, Any], text: str, span: Span | None) -> Proof:
@@ -146,13 +133,14 @@ def read_proof(metadata: Mapping[str, Any], text: str, span: Span | None) -> Pro
         metadata: Of the chunk or the result.
         text: Its text.
         span: The characters that were read from them, by whatever key; of a result as
-            `placed` returns them: a text that was changed has no end.
+            `read_position` returns them: a text that was changed has no end.
     """
     if span is None:
         return "none"
-    if HASH in metadata:
-        written = metadata.get(PROOF) if span.start < span.end else None
-        return next((proof for proof in PROOFS if proof == written), "recorded")
+    result = read_written(metadata)
+    if result is not None:
+        is_whole = span.start < span.end and result.proof != "none"
+        return result.proof if is_whole else "recorded"
     written = metadata.get(CHUNK_HASH)
     if written is None or span.end - span.start != len(text):
         return "recorded"
@@ -169,16 +157,17 @@ def read_own_place(metadata: Mapping[str, Any], text: str) -> tuple[Span, Proof]
     start = as_number(metadata.get(CHAR_START))
     end = as_number(metadata.get(CHAR_END))
     span = None if start is None or end is None else Span(start, end)
-    if HASH in metadata:
-        span = None if is_unfit(metadata) else placed(metadata, text)[1]
+    written = read_written(metadata)
+    if written is not None:
+        span = None if is_unfit(written) else read_position(written, text).span
     if span is None or span.end - span.start != len(text):
         return None
     return span, read_proof(metadata, text, span)
 
 
-def is_unfit(metadata: Mapping[str, Any]) -> bool:
-    """Whether a result says that it is not the slice of one span."""
-    return SPANS in metadata or UNFIT in metadata
+def is_unfit(written: WrittenPlace) -> bool:
+    """Return whether a result says that it is not the slice of one span."""
+    return len(written.spans) > 1 or not written.is_slice
 
 
 def _field(value: Any, name: str) -> Any:

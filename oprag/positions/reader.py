@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from oprag.chunk import Chunk, Hit, Span
 from oprag.errors import OpragError, PositionError
-from oprag.metadata import HASH, START
+from oprag.metadata import RESULT, as_number
 from oprag.positions.errors import no_position, not_comparable, unscoped
 from oprag.positions.identity import Identity, counts_from_parent
 from oprag.positions.keys import (
@@ -25,7 +25,6 @@ from oprag.positions.keys import (
     PositionKeys,
     Scheme,
     as_list,
-    as_number,
     known_positions,
 )
 from oprag.positions.origins import (
@@ -36,7 +35,7 @@ from oprag.positions.origins import (
     find_texts,
     has_wrong_frame,
 )
-from oprag.positions.place import is_unchanged, is_unfit, placed, read_proof
+from oprag.positions.place import Position, is_unfit, read_position, read_proof
 from oprag.positions.scheme_values import (
     is_marked,
     is_placed,
@@ -45,18 +44,10 @@ from oprag.positions.scheme_values import (
     recorded_start,
 )
 from oprag.positions.user_positions import read_user_position
+from oprag.result_key import is_result, is_unchanged, read_written
 
-_WRITTEN = Scheme(START, None, PART_KEYS, characters=True)
+_WRITTEN = Scheme(RESULT, None, PART_KEYS, characters=True)
 """The characters of results: they stand for those of every scheme."""
-
-
-class Position(NamedTuple):
-    """Where a chunk is in its document, as its metadata say."""
-
-    key: tuple[Any, ...] | None = None
-    """See `Chunk.position`; None where it is not known."""
-    span: Span | None = None
-    part: int | None = None
 
 
 _NOWHERE = Position()
@@ -127,7 +118,8 @@ def _make_chunk(rank: int, hit: Hit, document: Identity, position: Position) -> 
     of_parent = counts_from_parent(hit) and metadata["doc_id"] != document.name
     if of_parent or _is_window(hit):
         chunk = chunk._replace(scoped=False)
-    if HASH in metadata and is_unfit(metadata):
+    written = read_written(metadata)
+    if written is not None and is_unfit(written):
         chunk = chunk._replace(verbatim=False)
     return chunk
 
@@ -227,7 +219,7 @@ class _Document:
             known = [
                 i
                 for i in same
-                if known_positions(self.hits[i]) or HASH in self.hits[i].metadata
+                if known_positions(self.hits[i]) or is_result(self.hits[i].metadata)
             ]
             for i in same if known else ():
                 if i not in known and not is_marked(self.hits[i]):
@@ -395,8 +387,9 @@ def _at_page(part: int | None) -> Position:
 
 def _read_position(hit: Hit, scheme: Scheme, start: int, part: int | None) -> Position:
     """Read one position; without an end where the recorded one disagrees."""
-    if scheme.characters and is_placed(hit):
-        return Position(*placed(hit.metadata, hit.text))
+    written = read_written(hit.metadata)
+    if scheme.characters and written is not None and written.spans:
+        return read_position(written, hit.text)
     if not scheme.characters:
         return Position((part or 0, start), None, part)
     end = start + len(hit.text)
@@ -412,8 +405,9 @@ def _read_position(hit: Hit, scheme: Scheme, start: int, part: int | None) -> Po
 
 def _read_by_user(hit: Hit, keys: Sequence[Any]) -> Position:
     """Read by the user's keys; a number before the offset is the offset's part."""
-    if keys[-1] in CHARACTERS and is_placed(hit):
-        return Position(*placed(hit.metadata, hit.text))
+    written = read_written(hit.metadata)
+    if keys[-1] in CHARACTERS and written is not None and written.spans:
+        return read_position(written, hit.text)
     key = read_user_position(hit, keys)
     if not key:
         return _NOWHERE

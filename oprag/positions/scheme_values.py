@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from oprag.chunk import Hit
-from oprag.metadata import HASH, PART, PROBLEM, START
-from oprag.positions.keys import ATTRIBUTES, Scheme, as_number, look_up
+from oprag.metadata import as_number
+from oprag.positions.keys import ATTRIBUTES, Scheme, look_up
+from oprag.result_key import read_written
 
 
 def read_column(hits: Sequence[Hit], key: str) -> list[Any]:
@@ -33,19 +34,23 @@ def read_starts(hits: Sequence[Hit], scheme: Scheme) -> list[int | None]:
     numbers = [*map(as_number, read_column(hits, scheme.start))]
     if scheme.characters:
         for i, hit in enumerate(hits):
-            if HASH in hit.metadata:
-                numbers[i] = as_number(hit.metadata.get(START))
+            written = read_written(hit.metadata)
+            if written is not None:
+                whole = written.whole
+                numbers[i] = None if whole is None else whole.start
     return numbers
 
 
 def is_placed(hit: Hit) -> bool:
     """Return whether it is a result, and oprag wrote at which character it begins."""
-    return HASH in hit.metadata and as_number(hit.metadata.get(START)) is not None
+    written = read_written(hit.metadata)
+    return written is not None and bool(written.spans)
 
 
 def is_marked(hit: Hit) -> bool:
     """Return whether it is a result that oprag said has no place."""
-    return HASH in hit.metadata and PROBLEM in hit.metadata and not is_placed(hit)
+    written = read_written(hit.metadata)
+    return written is not None and written.problem is not None and not written.spans
 
 
 def read_parts(hits: Sequence[Hit], keys: Sequence[str]) -> Sequence[int | None] | None:
@@ -56,9 +61,10 @@ def read_parts(hits: Sequence[Hit], keys: Sequence[str]) -> Sequence[int | None]
     """
     present = set().union(*[hit.metadata for hit in hits])
     placed_hits = [is_placed(hit) for hit in hits]
-    written = [hit.metadata.get(PART) for hit in hits]
+    places = [read_written(hit.metadata) for hit in hits]
+    written = [None if place is None else place.part for place in places]
     if all(placed_hits):
-        return [as_number(part) for part in written]
+        return written
     named = False
     for key in keys:
         if key not in present and key.partition(".")[0] not in present:

@@ -12,14 +12,15 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from oprag.chunk import Chunk, Hit, as_line
+from oprag.chunk import Chunk, Hit
+from oprag.citations import as_line
 from oprag.errors import PositionError
 from oprag.metadata import (
     CHUNK_INDEX,
     DOC_KEY,
     DOC_VERSION,
-    HASH,
     PART_INDEX,
+    as_number,
     document_key,
     indexed_id,
     version_text,
@@ -27,8 +28,8 @@ from oprag.metadata import (
 )
 from oprag.ordering import group_by_document
 from oprag.positions.identity import OF_A_PLACE, Identity
-from oprag.positions.keys import as_number
 from oprag.positions.validity import deduplicate, find_contradiction
+from oprag.result_key import is_result
 
 STRONG_FACTS = ("total_pages", "file_size", "etag", "creationdate", "moddate")
 """Keys that a loader writes once for a file and never for a chunk."""
@@ -92,7 +93,7 @@ def _separate(identity: Identity, fact: Hashable, folder: str = "") -> Identity:
 
 def _read_facts(hits: Sequence[Hit]) -> list[Hashable]:
     """Return for each hit of one name what separates it from other files."""
-    if HASH in hits[0].metadata:
+    if is_result(hits[0].metadata):
         return [()] * len(hits)
     version = hits[0].metadata.get(DOC_VERSION)
     texts = [""] * len(hits)
@@ -175,7 +176,7 @@ def separate_by_positions(
     doubts: dict[str, tuple[str, ...]] = {}
     moved: dict[int, Chunk] = {}
     for key, members in group_by_document(chunks).items():
-        if len(members) == 1 or HASH in members[0].metadata:
+        if len(members) == 1 or is_result(members[0].metadata):
             continue
         if not _disagree(members):
             if differing := _find_differing(members):
@@ -203,7 +204,7 @@ def find_shared_names(chunks: Sequence[Chunk]) -> list[PositionError]:
     of_name: dict[str, list[Chunk]] = {}
     for chunk in chunks:
         # Of a result the component before has said it.
-        if chunk.shared_name is not None and HASH not in chunk.metadata:
+        if chunk.shared_name is not None and not is_result(chunk.metadata):
             of_name.setdefault(chunk.text_id, []).append(chunk)
     return [_report_shared(name, members) for name, members in of_name.items()]
 

@@ -11,7 +11,8 @@ from numbers import Real
 from typing import Any
 
 from oprag.chunk import Hit
-from oprag.positions.keys import as_number, look_up
+from oprag.metadata import as_number
+from oprag.positions.keys import look_up
 
 _DECIMAL = re.compile(r"\d{1,15}\.\d{1,15}$", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from oprag.chunk import as_line, distinct_names
+from oprag.citations import as_line, distinct_names
 from oprag.errors import DocumentNotFoundError, did_you_mean
 
 _BETWEEN = re.compile(r"[/\\]+")

@@ -9,12 +9,13 @@ from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
-from oprag.chunk import Chunk, FullText, Passage, Span, as_line
+from oprag.chunk import Chunk, FullText, Passage, Span
+from oprag.citations import as_line
 from oprag.context import check_option, render, too_small
 from oprag.documents import DocumentSource
 from oprag.errors import DocumentNotFoundError, InvalidOptionError, OpragError, counted
-from oprag.metadata import DOC_URI, PART_INDEX
-from oprag.positions import PART_KEYS, as_number
+from oprag.metadata import DOC_URI, PART_INDEX, as_number
+from oprag.positions import PART_KEYS
 from oprag.reading.names import meant, shown_names
 from oprag.tokens import Do, Steps, TokenizerSpec, in_thread, resolve_token_counter
 

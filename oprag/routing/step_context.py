@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from oprag.calls import PromptSize
-from oprag.chunk import Chunk, FullText, Hit, Passage, Span, as_line
+from oprag.chunk import Chunk, FullText, Hit, Passage, Span
+from oprag.citations import as_line
 from oprag.context import (
     ContextOptions,
     Neighbours,
     arrange,
     numbered_text,
-    place_metadata,
     too_small,
+    write_place,
 )
 from oprag.errors import BudgetTooSmallError, ContextWindowError, OpragError
 from oprag.metadata import UNNAMED, document_key
@@ -133,7 +134,7 @@ class StepContext:
             )
             known = document_metadata(name, [chunk.metadata for chunk in read])
             passage = Passage(text, key, (chunk,), (span,))
-            yield excerpt, read, {**known, **place_metadata(passage)}
+            yield excerpt, read, write_place(passage, known)
 
 
 def context_of_chunks(

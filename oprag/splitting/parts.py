@@ -12,21 +12,30 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import PROVED
 from oprag.errors import MissingDocumentError, MissingPositionError, PositionError
-from oprag.metadata import CHAR_END, CHAR_START, HASH, PART, PART_INDEX, document_key
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_START,
+    EARLIER_HASH,
+    PART_INDEX,
+    RESULT,
+    as_number,
+    document_key,
+)
 from oprag.positions import (
     PART_KEYS,
     SECTION_KEYS,
-    as_number,
     document_name,
     look_up,
     read_own_place,
 )
+from oprag.result_key import read_written
 
 _FROM_ONE = frozenset(("page_number", "page_label", "seq_num", "loc.pageNumber"))
 """Part keys that readers count from 1; the others count from 0."""
 
 _PLACES = (
-    HASH,
+    RESULT,
+    EARLIER_HASH,
     CHAR_START,
     CHAR_END,
     "start_index",
@@ -204,8 +213,10 @@ def _in_order(
     known = [place for place in read if place is not None]
     if len(known) == len(texts):
         for text, ((start, _), proof) in zip(texts, known, strict=True):
-            key = PART if HASH in text.metadata else PART_INDEX
-            number = as_number(text.metadata.get(key))
+            written = read_written(text.metadata)
+            number = as_number(text.metadata.get(PART_INDEX))
+            if written is not None:
+                number = written.part
             scopes.append((number, start, proof in PROVED))
     else:
         for text in texts:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from oprag.chunk import Hit, Passage, distinct_names
+from oprag.chunk import Hit, Passage
+from oprag.citations import distinct_names
 from oprag.context import (
     DESCRIPTIONS,
     Arranged,
@@ -19,7 +20,6 @@ from oprag.context import (
 )
 from oprag.documents import exact_text
 from oprag.errors import DocumentNotFoundError, MissingDocumentError, PositionError
-from oprag.metadata import BARE
 from oprag.tokens import Do, Steps, TokenizerSpec, in_thread, resolve_token_counter
 from oprag.units.unit_index import FoundUnit, UnitIndex, reading_order, unit_metadata
 
@@ -36,7 +36,7 @@ UNIT_DESCRIPTIONS = {
     **{name: DESCRIPTIONS[name] for name in OrderingKeywords.__annotations__},
     "on_problem": 'If the unit of a chunk is not known: `"error"`; or `"warn"`: once '
     "for each kind of problem, and the chunks themselves are returned as they were "
-    "retrieved, with `oprag_problem` in their metadata.",
+    "retrieved; `oprag.place_of` names the problem.",
     "token_budget": "Tokens of all units as they are sent; None for no limit.",
     "token_counter": DESCRIPTIONS["token_counter"],
 }
@@ -107,16 +107,19 @@ def read_units(
     )
     exact = {n: exact_text(n, text) for n, text in zip(names, texts, strict=True)}
     shown = distinct_names((name, name) for name in names)
+    budget = options.token_budget
     read = []
     for each in chosen.units:
         text = each.unit.text(exact.__getitem__, options.separator)
-        read.append((each, text, unit_metadata(each, text, exact.__getitem__, shown)))
-    if (budget := options.token_budget) is not None and read:
+        metadata = unit_metadata(
+            each, text, exact.__getitem__, shown, has_room=budget is None
+        )
+        read.append((each, text, metadata))
+    if budget is not None and read:
         texts = [(each.chunk.rank, text) for each, text, _ in read]
         work = partial(_last_that_fits, texts, budget, options)
         last = yield Do(work, partial(in_thread, work))
-        kept = [each for each in read if each[0].chunk.rank <= last]
-        read = [(unit, text, {**metadata, BARE: True}) for unit, text, metadata in kept]
+        read = [each for each in read if each[0].chunk.rank <= last]
     return read
 
 

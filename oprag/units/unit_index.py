@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from oprag.chunk import Chunk, Hit, Passage, Span, named_characters
-from oprag.context import ContextOptions, find_places, place_metadata
+from oprag.chunk import Chunk, Hit, Passage, Span
+from oprag.citations import named_characters
+from oprag.context import ContextOptions, find_places, write_place
 from oprag.documents import check_entries
 from oprag.errors import DocumentNotFoundError, MissingPositionError, OpragError
 from oprag.metadata import DOC_KEY, DOC_URI, document_key
@@ -127,6 +128,8 @@ def unit_metadata(
     text: str,
     read: Callable[[str], str],
     names: Mapping[tuple[str, str], str],
+    *,
+    has_room: bool = True,
 ) -> dict[str, Any]:
     """Return the metadata of a unit, its documents by what people call them.
 
@@ -136,9 +139,9 @@ def unit_metadata(
         `unit_score` (of its best chunk, where the store reported one); and its place,
         as every result has it. Of a unit with one document these are those of the
         document, so that parts are chunks of it; one with several is a document by
-        itself, named by the JSON list of their names, and is the slice of no text: no
-        `oprag_start`. Its rank is that of its best chunk, and its citation names each
-        document and the characters of it.
+        itself, named by the JSON list of their names, and is the slice of no text: it
+        has no characters. Its rank is that of its best chunk, and its citation names
+        each document and the characters of it.
     """
     unit, chunk = found.unit, found.chunk
     spans = unit.spans(read)
@@ -165,4 +168,4 @@ def unit_metadata(
         proof="compared" if own else "none",
     )
     passage = Passage(text, key, (as_read,), own, cited="; ".join(places))
-    return metadata | place_metadata(passage)
+    return write_place(passage, metadata, has_room=has_room)

@@ -52,6 +52,7 @@ class DocumentOrder(BaseDocumentCompressor):
         """Put passages in order that come best first; after any problem, leave them."""
         try:
             from langchain_oprag import order_documents
+            from oprag import place_of
 
             found = order_documents(documents, top_n=self.top_n)
         except Exception:  # else the report would be written from nothing
@@ -59,7 +60,7 @@ class DocumentOrder(BaseDocumentCompressor):
             return documents
         for passage in found:
             title = passage.metadata.get("title")
-            passage.metadata["title"] = title or passage.metadata["oprag_citation"]
+            passage.metadata["title"] = title or place_of(passage).citation
         return found
 
 

@@ -19,6 +19,7 @@ from oprag.cli.librarian import Librarian
 from oprag.cli.library import Library
 from oprag.cli.retrieval_server import make_app
 from oprag.errors import OpragError
+from oprag.result_key import read_written
 from oprag.tokens import resolve_token_counter
 from tests.cli.test_mcp_server import library_of, texts_of, write_notes
 
@@ -70,7 +71,7 @@ def in_documents(found: list[dict]) -> dict[tuple[str, str | None], list[int]]:
     for each in found:
         meta = each["metadata"]
         where = meta["source"], meta.get("page_label")
-        starts.setdefault(where, []).append(meta["oprag_start"])
+        starts.setdefault(where, []).append(read_written(meta).whole.start)
     return starts
 
 
@@ -86,7 +87,8 @@ async def test_records_sorted_by_score_are_in_document_order(library, notes, wid
             assert all(1 >= a > b > 0 for a, b in pairwise([*scores, 0.0][:-1]))
             for starts in in_documents(found).values():
                 assert starts == sorted(starts)
-            by_rank = sorted(found, key=lambda each: each["metadata"]["oprag_rank"])
+            by_rank = [*found]
+            by_rank.sort(key=lambda each: read_written(each["metadata"]).rank)
             inverted += sum(
                 starts != sorted(starts) for starts in in_documents(by_rank).values()
             )
@@ -95,10 +97,10 @@ async def test_records_sorted_by_score_are_in_document_order(library, notes, wid
             for place, each in enumerate(found, start=1):
                 meta = each["metadata"]
                 source = sources[meta["source"], meta.get("page_label")]
-                text = source[meta["oprag_start"] : meta["oprag_end"]]
+                text = source[slice(*read_written(meta).whole)]
                 head = f"[{place}] {meta['oprag_citation']}\n{text}"
                 assert each["content"] in {head, f"[…]\n\n{head}"}
-                assert each["title"] == meta["source"] == meta["oprag_document"]
+                assert each["title"] == meta["source"]
     assert inverted
 
 

@@ -33,8 +33,8 @@ def test_of_what_differs_a_passage_has_what_its_best_chunk_has(best):
     )
     options = ContextOptions(position_keys="n")
     for given, number in ((None, own[best]["n"]), (options, 7)):
-        made = result_metadata(passage, lambda _: None, given, whole=False)
-        kept = {key: made[key] for key in made if not key.startswith("oprag_")}
+        made = result_metadata(passage, given, whole=False)
+        kept = {key: made[key] for key in made if key != "oprag"}
         assert kept == {**whole, **places[0], **own[best], "n": number}
 
 

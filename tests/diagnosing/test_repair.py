@@ -146,8 +146,8 @@ def test_a_llamaindex_node_is_changed_where_llamaindex_reads_it():
 
 
 def test_a_repair_removes_the_keys_of_results_from_stored_chunks():
-    chunks = own(oprag_rank=[0, 1, 2, 3], oprag_hash=["0"] * 4)
+    chunks = own(oprag=["0 - n1"] * 4, oprag_rank=[0, 1, 2, 3], oprag_hash=["0"] * 4)
 
     repaired = applied(chunks, plan_repair(chunks, {"days.txt": DAYS}))
 
-    assert not [key for c in repaired for key in c.metadata if "oprag_" in key]
+    assert not [key for c in repaired for key in c.metadata if "oprag" in key]

@@ -82,7 +82,7 @@ def test_nothing_outside_the_folder_is_read_and_nothing_hidden(tmp_path, name):
         document_source(tmp_path / "inside").get(name)
 
 
-@pytest.mark.parametrize("key", ["char_start", "chunk_index", "oprag_hash"])
+@pytest.mark.parametrize("key", ["char_start", "chunk_index", "oprag", "oprag_hash"])
 def test_chunks_are_no_full_texts(key):
     chunk = Document("One.", metadata={"source": "a.txt", key: 0})
 

@@ -9,6 +9,7 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import ConfigurableField
 
 from langchain_oprag import OrderPreservingRetriever
+from oprag import place_of
 from oprag.errors import InvalidOptionError
 from oprag.metadata import text_hash
 from tests.kit.openai_server import Reply, ScriptedServer
@@ -52,21 +53,14 @@ async def test_what_was_read_is_given_back(scripted_server):
     assert [(d.page_content, d.id) for d in result["context"]] == [
         (d.page_content, d.id) for d in (RETRIEVED[1], RETRIEVED[0], RETRIEVED[2])
     ]
-    assert [d.metadata["oprag_rank"] for d in result["context"]] == [1, 0, 2]
+    assert [place_of(d).rank for d in result["context"]] == [1, 0, 2]
     (document,) = full["context"]
     assert document.page_content == BOOK
     assert document.metadata == {
         "source": "book.txt",
         "kind": "book",
         "doc_uri": "book.txt",
-        "oprag_rank": 0,
-        "oprag_citation": f"book.txt, characters 0-{len(BOOK)}",
-        "oprag_document": "book.txt",
-        "oprag_key": "book.txt",
-        "oprag_start": 0,
-        "oprag_end": len(BOOK),
-        "oprag_proof": "compared",
-        "oprag_hash": text_hash(BOOK),
+        "oprag": f"0 0-{len(BOOK)} c{text_hash(BOOK)}",
     }
 
 

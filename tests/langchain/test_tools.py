@@ -16,6 +16,7 @@ from langchain_oprag import (
     create_retrieval_tool,
     format_documents,
 )
+from oprag import place_of
 from oprag.errors import InvalidOptionError
 from tests.kit.words import words
 from tests.langchain.corpus import QUERY, ListRetriever, RecordingStore, book, numbers
@@ -117,6 +118,6 @@ def test_the_artifact_is_plain_documents_that_a_checkpointer_stores():
     artifact = called(create_retrieval_tool(ListRetriever(documents=[page]))).artifact
 
     assert [type(each) for each in artifact] == [Document]
-    assert artifact[0].metadata["oprag_citation"] == "a.txt"
+    assert place_of(artifact[0]).citation == "a.txt"
     assert artifact[0].id == "p"
     assert serde.loads_typed(serde.dumps_typed(artifact)) == artifact

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from oprag import order_context
-from oprag.context import place_metadata
+from oprag.context import write_place
 from oprag.errors import PositionError
 from tests.kit.effort import cases
 
@@ -69,7 +69,7 @@ def test_a_result_in_the_whole_text_is_never_ordered_beside_a_chunk_of_a_page():
         (text, metadata), other = hits
         whole = {"a.pdf": "\n\n".join(pages)}
         (found,) = order_context([text], [metadata], documents=whole)
-        result = {**metadata, **place_metadata(found)}
+        result = write_place(found, metadata)
 
         if found.part is None:  # placed in the whole text
             with pytest.raises(PositionError):

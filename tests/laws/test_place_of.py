@@ -1,5 +1,6 @@
 """The place of a result, in every form of it; of a changed text it is not exact."""
 
+import copy
 import json
 import pickle
 from dataclasses import replace
@@ -9,7 +10,10 @@ import pytest
 from langchain_core.documents import Document
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
+from llama_index.core.agent.workflow import ReActAgent
+from llama_index.core.llms import MockLLM
 from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.workflow import Context
 
 import langchain_oprag as in_langchain
 import llamaindex_oprag as in_llamaindex
@@ -53,7 +57,7 @@ def nodes(*, compared: bool = True) -> list[NodeWithScore]:
     return component.postprocess_nodes(found)
 
 
-def place(first: int, last: int, rank: int, *ids: str) -> Place:
+def place(first: int, last: int, rank: int) -> Place:
     return Place(
         document_name="a.txt",
         document_key="a.txt",
@@ -61,7 +65,6 @@ def place(first: int, last: int, rank: int, *ids: str) -> Place:
         start=first,
         end=last,
         spans=(Span(first, last),),
-        ids=ids,
         rank=rank,
         citation=f"a.txt, characters {first}-{last}",
         proof="compared",
@@ -70,7 +73,7 @@ def place(first: int, last: int, rank: int, *ids: str) -> Place:
     )
 
 
-PLACES = [place(0, 35, 1, "0", "11"), place(46, 60, 0, "46")]
+PLACES = [place(0, 35, 1), place(46, 60, 0)]
 
 
 class State(TypedDict):
@@ -92,6 +95,7 @@ def through_a_checkpointer(found: list[Any]) -> list[Any]:
     "through",
     [
         list,
+        copy.deepcopy,
         lambda found: pickle.loads(pickle.dumps(found)),  # noqa: S301 -- our own
         lambda found: json.loads(json.dumps([each.model_dump() for each in found])),
         through_a_checkpointer,
@@ -102,6 +106,18 @@ def test_a_place_is_read_of_a_result_in_every_form(through):
     assert list(map(place_of, through(documents()))) == PLACES
     assert list(map(place_of, through(nodes()))) == PLACES
     assert list(map(place_of, through([each.node for each in nodes()]))) == PLACES
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+async def test_a_place_is_read_of_nodes_that_a_context_kept():
+    context = Context(ReActAgent(llm=MockLLM(), tools=[]))
+    await context.store.set("found", [each.node for each in nodes()])
+
+    kept = Context.from_dict(
+        ReActAgent(llm=MockLLM(), tools=[]), json.loads(json.dumps(context.to_dict()))
+    )
+
+    assert list(map(place_of, await kept.store.get("found"))) == PLACES
 
 
 @pytest.mark.parametrize(
@@ -132,7 +148,7 @@ def test_what_oprag_did_not_write_has_no_place():
     metadata = {"source": "a.txt", "rank": 1, "citation": "a.txt, characters 0-1"}
 
     assert place_of(Document("t", metadata=metadata)) is None
-    assert place_of({"page_content": "t", "metadata": {"oprag_rank": 1}}) is None
+    assert place_of({"page_content": "t", "metadata": {"oprag": "mine"}}) is None
     assert place_of("text") is None
 
 
@@ -187,7 +203,7 @@ class TestMarkedResults:
         (alone,) = self.ordered([first])
 
         assert alone.metadata == first.metadata
-        assert alone.metadata["oprag_problem"] == "conflicting_text"
+        assert place_of(alone).problem == "conflicting_text"
 
     def test_several_are_an_error_unless_a_warning_is_asked_for(self):
         with pytest.raises(MissingPositionError):
@@ -199,8 +215,8 @@ class TestMarkedResults:
         marked = self.ordered(CONFLICTING, on_problem="warn")
         found = self.ordered(marked, documents=texts)
 
-        assert [each.metadata["oprag_start"] for each in found] == [0, 16]
-        assert not any("oprag_problem" in each.metadata for each in found)
+        assert [place_of(each).start for each in found] == [0, 16]
+        assert not any(place_of(each).problem for each in found)
 
 
 def test_splitters_leave_the_keys_out_and_keep_the_place():

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from langchain_oprag import OrderPreservingCompressor
 from llamaindex_oprag import OrderPreservingPostprocessor
+from oprag import place_of
 from oprag.errors import BudgetTooSmallError
+from oprag.result_key import read_written
 from tests.kit.corpora import Piece, Retrieval, retrievals
 from tests.kit.effort import cases
-from tests.parity.components import documents, nodes
+from tests.parity.components import COMPONENTS, documents, nodes
 
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
 MANY = settings(max_examples=cases(150), deadline=None)
@@ -157,7 +159,7 @@ def test_sorted_by_rank_results_stand_as_they_were_retrieved(way, given, first, 
     if first.get("sort_documents") == second.get("sort_documents"):
         results = put(way, results, second | unmerged)
 
-    found_at = {m["oprag_rank"]: (text, m["year"]) for text, m in places(results)}
+    found_at = {read_written(m).rank: (text, m["year"]) for text, m in places(results)}
     pieces, names = retrieval.pieces, sorted(retrieval.sources)
     assert len(found_at) == len(results)
     assert found_at == {
@@ -176,15 +178,49 @@ def test_text_chosen_by_position_has_the_rank_of_the_chunk_that_brought_it(
     results = put(way, found((retrieval, "own"), way), options | sources)
 
     for text, metadata in places(results):
-        start, end = metadata["oprag_start"], metadata["oprag_end"]
-        rank = metadata["oprag_rank"]
+        place = place_of({"page_content": text, "metadata": metadata})
+        start, end, rank = place.start, place.end, place.rank
         if full and rank >= len(retrieval.pieces):  # text beside what was retrieved
             continue
         piece = retrieval.pieces[rank]
-        assert piece.document == metadata["oprag_key"]
+        assert piece.document == place.document_key
         # In it, or joined to it; text from the full text may be anywhere around it.
         if not full:
             assert piece.start <= end
             assert start <= piece.end
         if options.get("merge") is False and not full:
             assert text in piece.text
+
+
+PAIRED = sorted(COMPONENTS.keys() - {"order_context"})
+"""The components that write places; plain Python gives passages."""
+
+
+@MANY
+@given(retrieved, st.sampled_from(PAIRED), st.sampled_from(PAIRED), st.booleans())
+def test_any_component_after_any_other_changes_nothing(given, first, second, merge):
+    retrieval, style = given
+    once = COMPONENTS[first](retrieval.texts, retrieval.metadatas(style), merge=merge)
+
+    twice = COMPONENTS[second](once.texts, once.metadatas, merge=merge)
+
+    assert twice == once
+
+
+@MANY
+@given(
+    retrievals(min_pieces=1), st.sampled_from(PAIRED), st.text(min_size=1, max_size=3)
+)
+def test_an_edited_text_is_not_exact(retrieval, name, added):
+    once = COMPONENTS[name](
+        retrieval.texts, retrieval.metadatas("own"), documents=retrieval.sources
+    )
+
+    for text, metadata, kept in zip(
+        once.texts, once.metadatas, once.places(), strict=True
+    ):
+        edited = place_of({"text": text + added, "metadata": metadata})
+        assert kept.exact
+        assert not edited.exact
+        assert (edited.start, edited.end) == (kept.start, kept.end)
+        assert edited.citation == kept.citation

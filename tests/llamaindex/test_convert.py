@@ -60,13 +60,12 @@ def test_text_of_a_merged_node_is_of_the_whole_and_the_rest_of_the_best():
 
     node = merged.node
     assert (node.start_char_idx, node.end_char_idx) == (3, 10)
-    assert (node.metadata["oprag_start"], node.metadata["oprag_end"]) == (3, 10)
+    assert (place_of(node).start, place_of(node).end) == (3, 10)
     assert merged.score == 0.9  # of its best-ranked part
     assert without_reserved_keys(node.metadata) == {
         "author": "A",
         "section_summary": "B",
     }
-    assert place_of(merged).ids == (first.node_id, second.node_id)
     assert node.embedding is None
     for mode in (MetadataMode.LLM, MetadataMode.EMBED):
         assert node.get_content(mode) == "author: A\nsection_summary: B\n\none two"
@@ -198,7 +197,7 @@ def test_a_plain_document_can_be_named_by_its_id():
     ordered = order(nodes, document_key="node_id")
 
     assert [each.node_id for each in ordered] == ["2", "1"]
-    assert [each.metadata["oprag_key"] for each in ordered] == ["2", "1"]
+    assert [place_of(each).document_key for each in ordered] == ["2", "1"]
 
 
 def test_a_subclass_of_the_scored_node_stays_one():

@@ -11,7 +11,7 @@ import langchain_oprag
 import llamaindex_oprag
 from langchain_oprag import OrderPreservingCompressor, order_documents
 from llamaindex_oprag import OrderPreservingPostprocessor, order_nodes
-from oprag import order_context
+from oprag import Passage, Place, order_context, place_of
 from tests.langchain.corpus import ListRetriever
 from tests.llamaindex.components import Retrieved
 
@@ -21,14 +21,25 @@ class Result(NamedTuple):
 
     texts: list[str]
     metadatas: list[dict[str, Any]]
+    passages: Sequence[Passage] = ()
+    """Of plain Python, whose results have no metadata of ours."""
+
+    def places(self) -> list[Place | None]:
+        """Return the place of each, None in plain Python."""
+        pairs = zip(self.texts, self.metadatas, strict=True)
+        return [place_of({"text": text, "metadata": m}) for text, m in pairs]
+
+    def problems(self) -> list[str | None]:
+        if self.passages:
+            return [passage.chunks[0].problem for passage in self.passages]
+        return [place and place.problem for place in self.places()]
 
 
 def plain(texts: Sequence[str], metadatas: Sequence[dict[str, Any]], **options: Any):
     passages = order_context(texts, metadatas, **options)
     chunks = [passage.chunks[0] for passage in passages]
-    problems = [{"oprag_problem": c.problem} if c.problem else {} for c in chunks]
-    metadatas = [{**c.metadata, **own} for c, own in zip(chunks, problems, strict=True)]
-    return Result([p.text for p in passages], metadatas)
+    metadatas = [dict(chunk.metadata) for chunk in chunks]
+    return Result([p.text for p in passages], metadatas, passages)
 
 
 def documents(texts: Sequence[str], metadatas: Sequence[dict[str, Any]]):
@@ -64,11 +75,7 @@ def _documents(found: Sequence[Document]) -> Result:
 
 
 def _nodes(found: Sequence[NodeWithScore]) -> Result:
-    """Without their ids, which are random."""
-    metadatas = [{**n.node.metadata} for n in found]
-    for metadata in metadatas:
-        metadata.pop("oprag_ids", None)
-    return Result([n.node.text for n in found], metadatas)
+    return Result([n.node.text for n in found], [n.node.metadata for n in found])
 
 
 COMPONENTS = {

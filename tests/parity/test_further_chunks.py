@@ -13,6 +13,7 @@ from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
 import langchain_oprag
 import llamaindex_oprag
+from oprag import place_of
 from oprag.documents import StoredChunk
 from oprag.errors import InvalidOptionError
 from tests.kit.frameworks import Held, InLlamaIndex
@@ -144,7 +145,7 @@ async def test_other_retrievers_are_widened_from_full_texts():
     assert await retriever.ainvoke("?") == [joined]
     assert TEXT[:140] < joined.page_content
     assert TEXT.startswith(joined.page_content)
-    assert joined.metadata["oprag_rank"] == 0
+    assert place_of(joined).rank == 0
 
 
 def test_nodes_that_are_read_further_are_sent_as_their_hit_is():

@@ -178,6 +178,7 @@ WRONG: list[tuple[list[tuple[str, dict[str, Any]]], type[Exception]]] = [
     ([("text", NAMED), ("text", NAMED)], InvalidOptionError),
     ([("a", NAMED), ("b", {"source": "b"}), ("a", NAMED)], InvalidOptionError),
     ([("text", {**NAMED, "chunk_index": 0})], PositionError),
+    ([("text", {**NAMED, "oprag": "0 0-4 r1"})], PositionError),
     ([("text", {**NAMED, "oprag_hash": "0"})], PositionError),
 ]
 REFUSED: list[tuple[dict[str, Any], type[Exception]]] = [

@@ -15,6 +15,7 @@ from oprag.errors import (
     MissingPositionError,
     PositionWarning,
 )
+from oprag.result_key import read_written
 from tests.kit.words import words
 from tests.langchain.corpus import ListRetriever
 from tests.llamaindex.components import Retrieved
@@ -84,8 +85,9 @@ def test_where_units_cannot_be_told_the_chunks_stay_as_retrieved(ask, kind):
         found = ask(CHUNKS, metadatas, on_problem="warn")
 
     assert [text for text, _ in found] == CHUNKS
-    assert [metadata["oprag_problem"] for _, metadata in found] == [kind] * 3
-    assert [metadata["oprag_rank"] for _, metadata in found] == [0, 1, 2]
+    places = [read_written(metadata) for _, metadata in found]
+    assert [place.problem for place in places] == [kind] * 3
+    assert [place.rank for place in places] == [0, 1, 2]
     assert not any("unit_documents" in metadata for _, metadata in found)
 
 
@@ -122,7 +124,7 @@ def test_only_the_texts_of_the_returned_units_are_read(ask):
 
     assert read == ["note"]
     assert [text for text, _ in found] == [TEXTS["note"]]
-    assert found[0][1]["oprag_end"] == len(TEXTS["note"])
+    assert read_written(found[0][1]).whole.end == len(TEXTS["note"])
 
 
 @EVERYWHERE
@@ -139,7 +141,7 @@ def test_the_worst_units_are_left_out_until_the_budget_holds_the_others(ask):
         found = ask(texts, metadatas, token_budget=budget, token_counter=words)
         sent = "\n\n".join(text for text, _ in found)
         assert words(sent) <= budget
-        assert all(metadata["oprag_bare"] for _, metadata in found)
+        assert not any(read_written(metadata).has_room for _, metadata in found)
         assert whole[-1] in sent  # the best is last in the book
         assert [text for text in whole if text in sent] == [text for text, _ in found]
     with pytest.raises(BudgetTooSmallError):

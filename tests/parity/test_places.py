@@ -129,10 +129,11 @@ def test_a_line_that_several_pages_have_is_found_on_its_own(name, key, first):
     result = located_on_pages(name, texts, [1, 1, 0, 0], key, first)
 
     assert result.texts == ["Total: 5.", "Rent is due.", "Water.", "Total: 5."]
-    if "oprag_start" in result.metadatas[0]:
+    places = result.places()
+    if places[0] is not None:
         whole = "\n\n".join(PAGES)
-        for text, metadata in zip(result.texts, result.metadatas, strict=True):
-            assert whole[metadata["oprag_start"] : metadata["oprag_end"]] == text
+        for text, place in zip(result.texts, places, strict=True):
+            assert whole[place.start : place.end] == text
 
 
 @EVERYWHERE
@@ -165,10 +166,7 @@ def test_a_place_that_a_text_in_memory_denies_is_found_or_refused(component, mer
             [TEXTS[1], "Hail."], metadatas[:2], on_problem="warn", **options
         )
     assert result.texts == [TEXTS[1], "Hail."]
-    assert [m.get("oprag_problem") for m in result.metadatas] == [
-        None,
-        "missing_position",
-    ]
+    assert result.problems() == [None, "missing_position"]
 
 
 @EVERYWHERE

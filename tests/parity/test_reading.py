@@ -14,9 +14,9 @@ from llama_index.core.storage.docstore import SimpleDocumentStore
 
 import langchain_oprag
 import llamaindex_oprag
+from oprag import place_of
 from oprag.documents import SearchFilter, document_source
 from oprag.errors import DocumentNotFoundError
-from oprag.positions import place_of
 from oprag.reading import DocumentReader, shown_names
 from oprag.tokens import carry_out, resolve_token_counter
 
@@ -97,14 +97,12 @@ def test_of_elements_on_one_page_each_has_a_citation_by_which_it_is_read():
     alone = langchain_oprag.OrderPreservingRetriever(vectorstore=store).invoke("?")
     cited = langchain_oprag.OrderPreservingCompressor(documents=given)(given)
 
-    named = [
-        each.metadata["oprag_citation"].split(", ")[1] for each in [*alone, *cited]
-    ]
+    named = [place_of(each).citation.split(", ")[1] for each in [*alone, *cited]]
     assert named[:4] == ["page 1", "page 3", "page 3", "page 4"]
     assert named[4:] == ["page 1", "page 3 (part 1)", "page 3 (part 2)", "page 4"]
     for each, page in zip(cited, named[4:], strict=True):
         (read,) = carry_out(reader.read("a", page=page)).passages
-        assert read.citation == each.metadata["oprag_citation"]
+        assert read.citation == place_of(each).citation
         assert read.text == each.page_content
 
 
@@ -171,7 +169,7 @@ def test_pages_with_one_label_are_all_there_and_told_apart():
     for page, text in (("1 (part 0)", "Cover."), ("page 1 (part 1)", "First.")):
         assert read.invoke({"document": "a.pdf", "page": page}).endswith(text)
     cover, *_ = langchain_oprag.OrderPreservingCompressor(documents=given)(given)
-    assert cover.metadata["oprag_citation"] == "a.pdf, page 1 (part 0), characters 0-6"
+    assert place_of(cover).citation == "a.pdf, page 1 (part 0), characters 0-6"
 
 
 def test_an_outline_has_headings_as_they_are_written_and_none_of_code():

@@ -11,9 +11,11 @@ from llama_index.core.schema import MetadataMode, NodeWithScore
 
 import langchain_oprag as in_langchain
 import llamaindex_oprag as in_llamaindex
+import oprag
 from oprag import order_context, render
 from oprag.errors import OpragError
 from oprag.metadata import RESULT_KEYS, text_hash, without_reserved_keys
+from oprag.result_key import encode_place, read_written
 from oprag.tokens import resolve_token_counter
 from tests.kit.effort import cases as scaled
 from tests.langchain.corpus import ListRetriever
@@ -90,10 +92,11 @@ def assert_placed(metadata: dict[str, Any], text: str) -> None:
     # One fixed order, behind all that was retrieved.
     assert [*place] == [key for key in RESULT_KEYS if key in metadata]
     assert [*metadata][-len(place) :] == [*place]
-    assert {*map(type, place.values())} <= {str, int, bool}
-    assert place["oprag_rank"] >= 0
-    assert place["oprag_hash"] == text_hash(text)
-    assert "oprag_end" not in place or "oprag_start" in place
+    assert {*map(type, place.values())} == {str}
+    written = read_written(metadata)
+    assert written.rank >= 0
+    assert written.text_hash == text_hash(text)
+    assert encode_place(written) == place["oprag"]
 
 
 @pytest.mark.slow
@@ -226,7 +229,7 @@ def test_what_an_application_keeps_survives_every_component(place, citation):
     assert once == twice == read
     assert [*once.metadata] == [*twice.metadata] == [*read.metadata]
     assert without_reserved_keys(once.metadata) == metadata
-    assert once.metadata["oprag_citation"] == citation
-    assert once.metadata["oprag_rank"] == 0
+    assert oprag.place_of(once).citation == citation
+    assert oprag.place_of(once).rank == 0
     plain = order_context(["t"], [metadata])
     assert in_langchain.as_documents(plain)[0].metadata == once.metadata

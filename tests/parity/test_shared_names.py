@@ -12,6 +12,7 @@ from llama_index.core.node_parser import SentenceSplitter
 
 import langchain_oprag
 import llamaindex_oprag
+from oprag import place_of
 from oprag.errors import InvalidOptionError, PositionError, PositionWarning
 from tests.parity.components import COMPONENTS
 
@@ -107,8 +108,8 @@ def test_an_interrupted_indexing_leaves_one_document_with_a_word():
     with pytest.warns(PositionWarning, match="of another version"):
         found = retriever.invoke("sentence")
 
-    assert len({document.metadata["oprag_key"] for document in found}) == 1
-    starts = [document.metadata["oprag_start"] for document in found]
+    assert len({place_of(document).document_key for document in found}) == 1
+    starts = [place_of(document).start for document in found]
     assert starts == sorted(starts)
     assert [p.kind for p in langchain_oprag.diagnose(store).problems] == [
         "several_versions"

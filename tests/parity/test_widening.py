@@ -9,6 +9,7 @@ from llama_index.core import VectorStoreIndex
 
 import langchain_oprag
 import llamaindex_oprag
+from oprag import place_of
 from tests.kit.tenants import SIZE, Tenants
 from tests.kit.words import words
 from tests.stores.langchain_places import HashEmbeddings
@@ -58,10 +59,7 @@ def base() -> Any:
 def in_both(base: Any, question: str, **given: Any) -> list[tuple[str, int, str]]:
     """Texts, ranks and citations, the same from both frameworks."""
     found = llamaindex_oprag.OrderPreservingRetriever(base, **given).retrieve(question)
-    of_nodes = [
-        (n.node.text, n.metadata["oprag_rank"], n.metadata["oprag_citation"])
-        for n in found
-    ]
+    of_nodes = [(n.node.text, place_of(n).rank, place_of(n).citation) for n in found]
     vectors = Ranked(HashEmbeddings())
     vectors.add_documents(TENANTS.documents())
     ids = [each.node.node_id for each in base.retrieve(question)]
@@ -70,7 +68,7 @@ def in_both(base: Any, question: str, **given: Any) -> list[tuple[str, int, str]
         base_retriever=vectors.as_retriever(search_kwargs={"k": 3}), **given
     )
     assert of_nodes == [
-        (d.page_content, d.metadata["oprag_rank"], d.metadata["oprag_citation"])
+        (d.page_content, place_of(d).rank, place_of(d).citation)
         for d in retriever.invoke(question)
     ]
     return of_nodes

@@ -56,7 +56,7 @@ def test_an_id_groups_and_a_title_names(metadata, name):
 
 
 def test_of_paths_that_end_alike_as_many_parts_are_named_as_tell_them_apart():
-    written = {"oprag_hash": "f", "oprag_key": "k", "oprag_document": "q1/a.txt"}
+    written = {"oprag": "0 - n1 key=k name=q1/a.txt"}
     paths = ["/d/2023/q1/a.txt", "/d/2024/q1/a.txt", "/e/2024/q1/a.txt", "/d/q2/a.txt"]
     metadatas = [written, *({"source": path} for path in paths)]
 
@@ -68,7 +68,7 @@ def test_of_paths_that_end_alike_as_many_parts_are_named_as_tell_them_apart():
 
 def test_a_path_under_several_ids_is_not_named_by_more_of_it():
     ids = [{"document_id": key, "file_path": "/home/ann/q1/a.txt"} for key in "kl"]
-    written = {"oprag_hash": "f", "oprag_key": "k", "oprag_document": "q1/a.txt"}
+    written = {"oprag": "0 - n1 key=k name=q1/a.txt"}
 
     for other in (ids[1], written):
         documents = identify_documents([Hit("text", ids[0]), Hit("text", other)])

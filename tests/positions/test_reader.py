@@ -9,16 +9,16 @@ import pytest
 
 from oprag import order_context
 from oprag.chunk import Hit
-from oprag.context import place_metadata
+from oprag.context import write_place
 from oprag.errors import (
     ConflictingPositionsError,
     MissingPositionError,
     PositionError,
     PositionWarning,
 )
-from oprag.metadata import text_hash
+from oprag.metadata import as_number, text_hash
 from oprag.ordering import document_order
-from oprag.positions import Identity, as_number, read_chunks
+from oprag.positions import Identity, read_chunks
 
 
 def _read(hits, **options):
@@ -186,7 +186,7 @@ def test_a_chunk_without_offsets_stands_at_its_page_or_behind_the_others(
 
 def test_a_result_in_the_whole_text_is_not_ordered_beside_a_chunk_of_a_page():
     text = "On page 2."
-    result = {"oprag_hash": text_hash(text), "oprag_start": 1030, "oprag_end": 1040}
+    result = {"oprag": f"0 1030-1040 r{text_hash(text)}"}
     metadatas = [
         {"source": "a.pdf", "page": 2, **result},
         {"source": "a.pdf", "page": 1, "start_index": 20},
@@ -203,9 +203,7 @@ def test_a_table_takes_no_characters_away_from_chunks_of_other_pages():
     for _ in range(2):  # of results, too
         read = order_context(["a", "b", "table"], metadatas)
         assert [passage.chunks[0].span for passage in read] == [(0, 1), (0, 1), None]
-        metadatas = [
-            m | place_metadata(p) for m, p in zip(metadatas, read, strict=True)
-        ]
+        metadatas = [write_place(p, m) for m, p in zip(metadatas, read, strict=True)]
 
 
 def test_a_table_is_at_no_page_of_another_count_than_that_of_the_other_chunks():
@@ -377,7 +375,7 @@ def test_a_window_around_a_sentence_does_not_say_where_it_begins():
     place = {"source": "s", "start_index": 40, "original_text": "a sentence"}
 
     (passage,) = order_context(["before, a sentence"], [place])
-    (again,) = order_context(["before, a sentence"], [place | place_metadata(passage)])
+    (again,) = order_context(["before, a sentence"], [write_place(passage, place)])
     assert passage.citation == again.citation == "s"
     assert order_context(["a sentence"], [place])[0].spans == ((40, 50),)
     for nothing in (None, ""):
@@ -428,7 +426,7 @@ def test_a_callable_may_give_a_tuple_of_positions():
 def test_named_numbers_are_not_mixed_with_the_characters_of_a_result():
     (result,) = order_context(["One."], [{"source": "d", "start_index": 500}])
     place = {"source": "d", "v": 2, "c": 1, "p": 1}
-    metadatas = [place | place_metadata(result), place | {"v": 1}]
+    metadatas = [write_place(result, place), place | {"v": 1}]
 
     read = order_context(["One.", "Two."], metadatas, position_keys=["v", "c", "p"])
     assert [passage.text for passage in read] == ["Two.", "One."]

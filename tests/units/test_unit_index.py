@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.chunk import Hit, Span, distinct_names
+from oprag import place_of
+from oprag.chunk import Hit, Span
+from oprag.citations import distinct_names
 from oprag.context import ContextOptions
 from oprag.errors import InvalidOptionError, MissingPositionError, PositionError
 from oprag.metadata import document_key, text_hash
@@ -138,23 +140,17 @@ def test_metadata_say_what_a_unit_holds():
         "unit_documents": ["long"],
         "unit_spans": [[100, 180]],
         "unit_tokens": 10,
-        "oprag_rank": 1,
-        "oprag_citation": "long, characters 100-180",
-        "oprag_document": "long",
-        "oprag_key": document_key("long"),
-        "oprag_start": 100,
-        "oprag_end": 180,
-        "oprag_proof": "compared",
-        "oprag_hash": text_hash("y" * 80),
+        "oprag": f"1 100-180 c{text_hash('y' * 80)}",
     }
     metadata = unit_metadata(pair, "12345\n\né", texts.__getitem__, names)
     assert metadata["doc_uri"] == '["a", "b"]'
     assert metadata["unit_documents"] == ["a", "b"]
     assert metadata["unit_spans"] == [[0, 5], [0, 1]]
-    assert metadata["oprag_citation"] == "a, characters 0-5; b, characters 0-1"
+    place = place_of({"text": "12345\n\né", "metadata": metadata})
+    assert place.citation == "a, characters 0-5; b, characters 0-1"
     # Its text is the slice of no document.
-    assert not {"oprag_start", "oprag_end"} & {*metadata}
-    assert (metadata["oprag_rank"], metadata["unit_score"]) == (0, 0.5)
+    assert (place.start, place.end, place.spans) == (None, None, ())
+    assert (place.rank, metadata["unit_score"]) == (0, 0.5)
 
 
 def test_units_are_named_as_chunks_are():
@@ -165,10 +161,9 @@ def test_units_are_named_as_chunks_are():
     names = distinct_names((name, name) for name in texts)
     metadata = unit_metadata(found, "a\n\nb", texts.get, names)
 
-    assert metadata["oprag_document"] == '["2024/a.md", "docs/b.md"]'
-    assert metadata["oprag_citation"] == (
-        "2024/a.md, characters 0-1; docs/b.md, characters 0-1"
-    )
+    place = place_of({"text": "a\n\nb", "metadata": metadata})
+    assert place.document_name == '["2024/a.md", "docs/b.md"]'
+    assert place.citation == ("2024/a.md, characters 0-1; docs/b.md, characters 0-1")
     assert metadata["unit_documents"] == [one, two]
 
 

@@ -10,7 +10,7 @@ from threading import Lock, Thread
 from typing import NamedTuple
 
 from oprag.calls import said_by, without_secrets
-from oprag.chunk import as_line
+from oprag.citations import as_line
 from oprag.cli.demo import QUESTIONS, REFERENCE_NAME, language_reference
 from oprag.cli.index import Index, index_label, index_path, own_index
 from oprag.cli.messages import note

@@ -1,0 +1,183 @@
+"""The words for people: names of documents and parts, places, in one line."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from numbers import Number
+from typing import Any
+
+UNKNOWN_DOCUMENT = "unknown document"
+"""The citation of what has neither a name nor a place."""
+
+
+LONGEST_IN_LINE = 200
+"""Characters of a name or a label in a line."""
+
+_ENDS = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]+")
+"""What ends a line, for any reader, and tabs."""
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
+)
+"""Control characters, and those that only say how others are shown: not the joiners
+inside Persian words and emoji (U+200C, U+200D), nor signs that Arabic numbers stand on.
+"""
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+def as_line(text: str, longest: int | None = LONGEST_IN_LINE) -> str:
+    r"""Return a text as a part of one line.
+
+    Args:
+        text: Any text.
+        longest: Characters that are kept; None for all. Of a longer text the middle
+            goes: names of files differ at their ends.
+
+    Returns:
+        The text without line ends and tabs, which become a blank, and without other
+        control characters and marks of direction. Half a character is U+FFFD.
+
+    Example:
+        >>> as_line("1\n\n[2] lease.txt")
+        '1 [2] lease.txt'
+    """
+    if not text.isprintable():
+        text = _UNSEEN.sub("", _ENDS.sub(" ", text)).strip(" ")
+        text = _HALVES.sub("\ufffd", text)
+    if longest is None or len(text) <= longest:
+        return text
+    tail = longest // 2
+    return f"{text[: longest - tail - 1]}…{text[-tail:]}"
+
+
+_WHOLE_PATH = re.compile(r"(file://)?([/~]|[A-Za-z]:[/\\]|\\\\)")
+
+
+def derive_citation(
+    name: str,
+    metadata: Mapping[str, Any],
+    part: int | None,
+    spans: Sequence[tuple[int, int]],
+    position: str,
+) -> str:
+    """Return a place for people: name, page or part, characters or position.
+
+    Args:
+        name: The document's, as people call it.
+        metadata: With what names the part.
+        part: The page or the part; None for none.
+        spans: Those that are read; empty where no characters are known.
+        position: What else says where it is (`chunk 7`); an empty text for nothing.
+    """
+    place = [as_line(name)]
+    if part is not None:
+        place.append(named_part(metadata, part))
+    if spans:
+        position = named_characters(spans[0][0], spans[-1][1])
+    place.append(position)
+    return ", ".join(filter(None, place)) or UNKNOWN_DOCUMENT
+
+
+def distinct_names(documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Return what people call documents, by key and full name.
+
+    Of a whole path these are its last two parts, and more where others end alike.
+    """
+    parts, names = 2, {each: _last_parts(each[1], 2) for each in documents}
+    while True:
+        keys, paths = (
+            Counter(name for _, name in {(each[i], names[each]) for each in names})
+            for i in (0, 1)
+        )
+        parts += 1
+        longer = {
+            each: _last_parts(each[1], parts) if keys[name] > 1 < paths[name] else name
+            for each, name in names.items()
+        }
+        if longer == names:
+            return names
+        names = longer
+
+
+def short_name(name: str) -> str:
+    """Return what people call a document alone: of a whole path the last two parts."""
+    return _last_parts(name, 2)
+
+
+@lru_cache(maxsize=4096)
+def _last_parts(name: str, count: int) -> str:
+    """Return a name in one line; of a whole path of a machine the last parts."""
+    name = as_line(name, None)
+    if _WHOLE_PATH.match(name):
+        parts = [part for part in re.split(r"[/\\]+", name) if part]
+        name = "/".join(parts[-count:]) or name
+    return as_line(name)
+
+
+def named_characters(start: int, end: int) -> str:
+    """Name a span for people: `characters 0-120`, `from character 40`."""
+    return f"characters {start}-{end}" if start < end else f"from character {start}"
+
+
+def name_position(position: tuple[Any, ...] | None, part: int | None) -> str:
+    """Name a position that counts no characters: `chunk 7`, `2026-05-02 10:00:00`."""
+    position = position or ()
+    # The part is said before; where there is none, it is 0.
+    is_said = part is not None or (len(position) > 1 and position[0] == 0)
+    values = position[1:] if is_said else position
+    texts = [
+        str(int(value))
+        if isinstance(value, float) and value.is_integer()
+        else str(value)
+        for value in values
+    ]
+    are_numbers = all(isinstance(value, Number) for value in values)
+    named = f"chunk {'.'.join(texts)}" if are_numbers else ", ".join(texts)
+    return as_line(named) if texts else ""
+
+
+def name_on_pages(
+    start: int, end: int, pages: Sequence[tuple[str, tuple[int, int]]]
+) -> str:
+    """Name a span of a text by its pages: `page 3, characters 120-480`.
+
+    Of a span over several pages the first and the last are named.
+    """
+    on_it = [
+        f"{page}, {named_characters(max(start, first) - first, to - first)}"
+        for page, (first, last) in pages
+        if start < last and (to := min(end, last)) >= max(start, first) + (start < end)
+    ]
+    return " to ".join(dict.fromkeys([*on_it[:1], *on_it[-1:]]))
+
+
+_PART_NAMES = (
+    ("page_label", "page"),
+    ("page_number", "page"),
+    ("loc.pageNumber", "page"),
+    ("page", "page"),
+    ("row", "row"),
+    ("seq_num", "record"),
+)
+"""Keys of a part, and what it is to a reader; the first that is there counts."""
+
+
+def named_part(metadata: Mapping[str, Any], part: int) -> str:
+    """Name a part for people: `page 3`, or by its number, where nothing names it."""
+    for key, noun in _PART_NAMES:
+        value = metadata.get(key)
+        if value is None and key == "loc.pageNumber":
+            location = metadata.get("loc")
+            value = location.get("pageNumber") if isinstance(location, dict) else None
+        if value is None:
+            continue
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)  # some stores make floats of integers
+        if key == "page" and type(value) is int:
+            value += 1  # only here readers count from 0; a text is a printed label
+        if label := as_line(str(value)):
+            return f"{noun} {label}"
+    return f"part {part}"

@@ -1,0 +1,267 @@
+"""The place of a result in one short string: the reserved key `oprag`.
+
+Applications print metadata into prompts, so the string holds only what the rest of the
+metadata does not say. Its fields stand apart by blanks:
+
+    3 984-1679 s123456789012
+
+The rank (`-` for none; `3#5` is passage [5] of a conversation). The spans, after the
+part that they count from: `2:984-1679`; of further ones the gap before them and their
+length: `984-1679,2+100` ends at 1781; `984` where the end is not known;
+`@7` for the seventh chunk, where characters are not known; `-` for no place. Letters
+and the text's hash (`text_hash`): how the place is known (`_LETTERS`), `x` for a text
+that is as long as its span and not the slice, `b` where a token budget has no room for
+its place. Then, only where they are needed: `!missing_position` (a problem), `key=`,
+`name=` and, to the end, `citation=`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from oprag.chunk import PROOFS, Proof, Span
+from oprag.metadata import CITATION, EARLIER_HASH, RESULT, as_number, text_hash
+
+_LETTERS: dict[Proof, str] = {
+    "stamped": "s",
+    "compared": "c",
+    "chained": "h",
+    "recorded": "r",
+    "none": "n",
+}
+_PROOF_OF = {letter: proof for proof, letter in _LETTERS.items()}
+_NOT_A_SLICE, _BARE = "x", "b"
+
+_WRITTEN = re.compile(
+    r"(?P<rank>\d+|-)(#(?P<number>\d+))?"
+    r" ((?P<part>-?\d+):)?(?P<spans>[\d,+-]*)(@(?P<counted>\S+))?"
+    r" (?P<proof>[schrn])(?P<flags>x?b?)(?P<hash>\d+)"
+    r"( !(?P<problem>\S+))?( key=(?P<key>\S*))?( name=(?P<name>\S*))?"
+    r"( citation=(?P<citation>.*))?",
+    re.DOTALL,
+)
+
+
+_FIRST_SPAN = re.compile(r"(\d+)(?:-(\d+))?")
+_FURTHER_SPAN = re.compile(r"(\d+)\+(\d+)")
+
+
+class WrittenPlace(NamedTuple):
+    """The place that a component wrote on a result."""
+
+    rank: int | None
+    """Its place in the list that was retrieved, 0 = best; None where several lists were
+    joined, whose ranks are not those of one list."""
+    text_hash: str
+    """`text_hash` of the text that the place is of."""
+    spans: tuple[Span, ...] = ()
+    """The spans of the document in the text. The only one is empty where the end is not
+    known; none where no character is known."""
+    part: int | None = None
+    """The page, row or part that the spans count from; None for a document of one
+    text."""
+    counted: str | None = None
+    """The number of a chunk whose characters are not known, as its citation says it."""
+    proof: Proof = "none"
+    """How the place is known; see `oprag.chunk.Proof`."""
+    is_slice: bool = True
+    """False where the text is as long as its span and is not known to be the slice."""
+    has_room: bool = True
+    """False where a token budget has no room for the place beside the text."""
+    number: int | None = None
+    """The number under which a model read it in a conversation; None elsewhere."""
+    problem: str | None = None
+    """The kind of error that `on_problem="warn"` did not raise; None for none."""
+    document_key: str | None = None
+    """The key of its document; None where the other metadata give it. `#…` is what
+    follows the key that they give (one of several files of a name)."""
+    document_name: str | None = None
+    """What people call the document; None where the other metadata say it."""
+    citation: str | None = None
+    """The place for people; None where it follows from all this."""
+
+    @property
+    def whole(self) -> Span | None:
+        """From the first character to the last; None where the first is not known."""
+        if not self.spans:
+            return None
+        return Span(self.spans[0].start, self.spans[-1].end)
+
+
+def encode_place(place: WrittenPlace) -> str:
+    """Write a place as the value of the key `oprag`."""
+    rank = "-" if place.rank is None else str(place.rank)
+    if place.number is not None:
+        rank += f"#{place.number}"
+    letters = _LETTERS[place.proof]
+    if not place.is_slice:
+        letters += _NOT_A_SLICE
+    if not place.has_room:
+        letters += _BARE
+    fields = [rank, _encode_where(place), letters + place.text_hash]
+    beside = (
+        ("!", place.problem),
+        ("key=", place.document_key),
+        ("name=", place.document_name),
+    )
+    for mark, value in beside:
+        if value is not None:
+            fields.append(mark + _escape(value))
+    if place.citation is not None:
+        fields.append(f"citation={place.citation}")
+    return " ".join(fields)
+
+
+def _encode_where(place: WrittenPlace) -> str:
+    where = _encode_spans(place.spans)
+    if place.counted is not None:
+        where += f"@{_escape(place.counted)}"
+    if place.part is not None:
+        where = f"{place.part}:{where}"
+    return where or "-"
+
+
+def read_written(metadata: Mapping[str, Any]) -> WrittenPlace | None:
+    """Read the place that a component wrote on a result; None where none did."""
+    written = metadata.get(RESULT)
+    if type(written) is str:
+        return _decode(written)
+    if EARLIER_HASH in metadata:
+        return _read_earlier(metadata)
+    return None
+
+
+def is_result(metadata: Mapping[str, Any]) -> bool:
+    """Return whether a component wrote the metadata."""
+    return read_written(metadata) is not None
+
+
+def is_joined(metadata: Mapping[str, Any]) -> bool:
+    """Return whether a result is joined over gaps, and so no slice of its document."""
+    written = read_written(metadata)
+    return written is not None and len(written.spans) > 1
+
+
+def is_unchanged(metadata: Mapping[str, Any], text: str) -> bool:
+    """Return whether a text is the one that the place in its metadata describes."""
+    written = read_written(metadata)
+    return written is not None and written.text_hash == text_hash(text)
+
+
+def without_rank(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a result of one of several lists that were joined.
+
+    The rank in its list is not that in the joined one. Metadata of anything else are
+    returned as a copy.
+    """
+    written = read_written(metadata)
+    if written is None:
+        return dict(metadata)
+    return {**metadata, RESULT: encode_place(written._replace(rank=None))}
+
+
+@lru_cache(maxsize=4096)
+def _decode(text: str) -> WrittenPlace | None:
+    """Read the string; None for any other text."""
+    found = _WRITTEN.fullmatch(text)
+    spans = None if found is None else _decode_spans(found["spans"])
+    if found is None or spans is None:
+        return None
+    return WrittenPlace(
+        None if found["rank"] == "-" else int(found["rank"]),
+        found["hash"],
+        spans,
+        None if found["part"] is None else int(found["part"]),
+        _unescape(found["counted"]),
+        _PROOF_OF[found["proof"]],
+        _NOT_A_SLICE not in found["flags"],
+        _BARE not in found["flags"],
+        None if found["number"] is None else int(found["number"]),
+        _unescape(found["problem"]),
+        _unescape(found["key"]),
+        _unescape(found["name"]),
+        found["citation"],
+    )
+
+
+def _encode_spans(spans: Sequence[Span]) -> str:
+    """Write spans: the first by its ends, the others by the gap before and the length.
+
+    Merged passages have small gaps, so that most numbers have few digits.
+    """
+    if not spans:
+        return ""
+    (start, end), *others = spans
+    written = f"{start}-{end}" if end > start else str(start)
+    for start, to in others:
+        written += f",{start - end}+{to - start}"
+        end = to
+    return written
+
+
+def _decode_spans(text: str) -> tuple[Span, ...] | None:
+    """Read what `_encode_spans` wrote; None for anything else."""
+    if text in ("", "-"):
+        return ()
+    first, *others = text.split(",")
+    found = _FIRST_SPAN.fullmatch(first)
+    if found is None:
+        return None
+    start = int(found[1])
+    spans = [Span(start, int(found[2] or start))]
+    for other in others:
+        found = _FURTHER_SPAN.fullmatch(other)
+        if found is None:
+            return None
+        start = spans[-1].end + int(found[1])
+        spans.append(Span(start, start + int(found[2])))
+    return tuple(spans) if spans[0].start <= spans[0].end else None
+
+
+def _escape(text: str) -> str:
+    """Return a text without white space, which ends a field."""
+    return re.sub(r"[%\s]", lambda found: f"%{ord(found[0]):X};", text)
+
+
+def _unescape(text: str | None) -> str | None:
+    if text is None or "%" not in text:
+        return text
+    return re.sub(r"%([0-9A-F]+);", lambda found: chr(int(found[1], 16)), text)
+
+
+def _read_earlier(metadata: Mapping[str, Any]) -> WrittenPlace:
+    """Read the keys that were written before the one key."""
+    start = as_number(metadata.get("oprag_start"))
+    end = as_number(metadata.get("oprag_end"))
+    spans: tuple[Span, ...] = ()
+    if start is not None:
+        spans = (Span(start, start if end is None else max(start, end)),)
+    bounds = re.findall(r"\d+", str(metadata.get("oprag_spans", "")))
+    several = tuple(
+        Span(int(first), int(last))
+        for first, last in zip(bounds[::2], bounds[1::2], strict=False)
+    )
+    if several and spans and (several[0].start, several[-1].end) == spans[0]:
+        spans = several
+    written = metadata.get("oprag_proof")
+    proofs = [proof for proof in PROOFS if proof == written]
+    name, key = metadata.get("oprag_document"), metadata.get("oprag_key")
+    citation, problem = metadata.get(CITATION), metadata.get("oprag_problem")
+    return WrittenPlace(
+        as_number(metadata.get("oprag_rank")),
+        str(metadata[EARLIER_HASH]),
+        spans,
+        as_number(metadata.get("oprag_part")),
+        None,
+        proofs[0] if proofs else "recorded",
+        "oprag_unfit" not in metadata,
+        "oprag_bare" not in metadata,
+        as_number(metadata.get("oprag_number")),
+        None if problem is None else str(problem),
+        None if key is None else str(key),
+        None if name is None else str(name),
+        None if citation is None else str(citation),
+    )
