@@ -10,13 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from numbers import Real
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any
 
 from langchain_core.documents import Document
 
 from langchain_oprag._options import CheckedOptions, option_field
 from langchain_oprag.documents import SourceLike
-from oprag.chunk import Hit, Passage
+from oprag.chunk import ChainedPlace, Hit, Passage
 from oprag.context import (
     ALONE,
     DEFAULTS,
@@ -83,6 +84,7 @@ def put_in_order(
     options: ContextOptions,
     *,
     neighbours: Neighbours = ALONE,
+    places: Mapping[int, ChainedPlace] = MappingProxyType({}),
 ) -> Arranged[Document]:
     """Select, order and join retrieved documents.
 
@@ -90,12 +92,15 @@ def put_in_order(
         documents: Best first.
         options: See `ContextOptions`.
         neighbours: See `oprag.context.arrange`.
+        places: What other chunks of the store prove, by rank.
 
     Returns:
         One new document per passage, with its place in the metadata; of one document
         that is in it as a whole, a copy.
     """
     hits = hits_of(documents)
+    for rank, place in places.items():
+        hits[rank] = hits[rank]._replace(chained=place)
     arranged = arrange(hits, options, neighbours=neighbours)
     return arranged.made(partial(document_of, options=options))
 
@@ -180,7 +185,8 @@ class SharedOptions(CheckedOptions):
         documents: Sequence[Document],
         options: ContextOptions,
         neighbours: Neighbours = ALONE,
+        places: Mapping[int, ChainedPlace] = MappingProxyType({}),
     ) -> Do:
         """Return how documents that come best first are put in order."""
-        work = partial(put_in_order, documents, neighbours=neighbours)
+        work = partial(put_in_order, documents, neighbours=neighbours, places=places)
         return with_texts(options, work)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Never, Self, TypedDict, Unpack
 
 from langchain_core.callbacks import (
@@ -42,6 +43,7 @@ from langchain_oprag._searched import (
 )
 from langchain_oprag.documents import SourceLike
 from langchain_oprag.stores import chunk_store
+from oprag.chaining import Overlaps
 from oprag.context import (
     ALONE,
     Arranged,
@@ -56,7 +58,7 @@ from oprag.context import (
 )
 from oprag.diagnosing import Verifiable, Verification
 from oprag.documents import Bm25, SearchedChunks
-from oprag.errors import refuse_unknown, refuse_unnamed
+from oprag.errors import InvalidOptionError, refuse_unknown, refuse_unnamed
 from oprag.metadata import WHY
 from oprag.tokens import Steps, acarry_out, carry_out
 
@@ -255,6 +257,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     bm25: bool = option_field("bm25", default=False)
 
     _by_words: tuple[VectorStore, Bm25] | None = PrivateAttr(default=None)
+    _overlaps: Overlaps = PrivateAttr(default_factory=Overlaps)
 
     def __init__(
         self,
@@ -324,8 +327,11 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
                 listed, neighbours = near.listed(
                     found, brought, stored=chunks is not None
                 )
-            ordered: Arranged[Document] = yield self._arranging(
-                listed, options, neighbours
+            ordered: Arranged[Document] = yield from self._overlaps.arranged(
+                partial(self._arranging, listed, options, neighbours),
+                partial(hits_of, listed),
+                partial(self._readable, fetch),
+                self.document_key,
             )
             more = fetch.wants_more(found, used_all=ordered.used_all)
         if found and ordered.used_all and fetch.may_have_more(len(found)):
@@ -343,6 +349,19 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         if self._by_words is None or self._by_words[0] is not store:
             self._by_words = store, Bm25(chunk_store(store))
         return self._by_words[1], chunks
+
+    def _readable(self, fetch: Fetch) -> SearchedChunks | None:
+        """Return the stored chunks that may show the order of those without positions.
+
+        None where they are not asked, or cannot be read as the search may.
+        """
+        if self.documents is not None or self.position_keys is not None:
+            return None
+        try:
+            searched = searched_chunks(*fetch.search, "documents")
+        except InvalidOptionError:
+            return None
+        return None if searched is None else searched[1]
 
     def _chunks(self, fetch: Fetch) -> SearchedChunks | None:
         """Return the stored chunks that neighbours are read from."""

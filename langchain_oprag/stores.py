@@ -10,6 +10,7 @@ from langchain_oprag._chunk_stores.chroma import ChromaChunks
 from langchain_oprag._chunk_stores.faiss import FaissChunks
 from langchain_oprag._chunk_stores.in_memory import InMemoryChunks
 from langchain_oprag._chunk_stores.postgres import PostgresChunks
+from langchain_oprag._chunk_stores.postgres_collections import PostgresCollectionChunks
 from langchain_oprag._chunk_stores.qdrant import QdrantChunks
 from oprag.documents import ChunkStore, unknown_store
 
@@ -19,6 +20,7 @@ _KNOWN = {
     ("langchain_community", "FAISS"): FaissChunks,
     ("langchain_qdrant", "QdrantVectorStore"): QdrantChunks,
     ("langchain_postgres", "PGVectorStore"): PostgresChunks,
+    ("langchain_postgres", "PGVector"): PostgresCollectionChunks,
 }
 """Readers by package and class name; a subclass is read as its base."""
 
@@ -28,8 +30,8 @@ def chunk_store(vectorstore: VectorStore | ChunkStore) -> ChunkStore:
 
     Args:
         vectorstore: An `InMemoryVectorStore`, `Chroma`, `FAISS` (of
-            langchain-community), `QdrantVectorStore` or `PGVectorStore`, or a
-            subclass; or a `ChunkStore`, which is returned as it is.
+            langchain-community), `QdrantVectorStore`, `PGVectorStore` or `PGVector`, or
+            a subclass; or a `ChunkStore`, which is returned as it is.
 
     Returns:
         Its chunks by `read()`, not verified. Nothing is read yet.

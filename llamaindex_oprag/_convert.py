@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any
 
 from llama_index.core.schema import (
@@ -25,7 +26,7 @@ from llama_index.core.schema import (
 
 from llamaindex_oprag._tokenizer import with_tokenizer
 from oprag import context
-from oprag.chunk import Chunk, Hit, OffsetFrame, Passage
+from oprag.chunk import ChainedPlace, Chunk, Hit, OffsetFrame, Passage
 from oprag.context import (
     ALONE,
     ContextOptions,
@@ -69,6 +70,7 @@ def arrange(
     seen: Seen | None = None,
     numbers: Numbers | None = None,
     neighbours: Neighbours = ALONE,
+    places: Mapping[int, ChainedPlace] = MappingProxyType({}),
 ) -> context.Arranged[NodeWithScore]:
     """Select, order and join retrieved nodes.
 
@@ -81,6 +83,7 @@ def arrange(
             `gather_evidence` writes. None to leave nothing out.
         numbers: See `gather_evidence`.
         neighbours: See `oprag.context.arrange`.
+        places: What other nodes of the index prove, by rank.
 
     Returns:
         One new object per passage: a copy of its first node, with its place in the
@@ -90,7 +93,9 @@ def arrange(
         OpragError: As `oprag.context.arrange` does.
     """
     options = with_tokenizer(options)
-    hits = hits_of(nodes)
+    hits = [*hits_of(nodes)]
+    for rank, place in places.items():
+        hits[rank] = hits[rank]._replace(chained=place)
     if seen is not None:
         written = gather_evidence(hits, options, seen, neighbours, numbers)
         return written.made(partial(node_of, options=options))

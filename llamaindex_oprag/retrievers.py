@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Never, Self, Unpack
@@ -31,6 +31,8 @@ from llamaindex_oprag._searched import (
 from llamaindex_oprag._tokenizer import with_tokenizer
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from llamaindex_oprag.events import OrderedContextEvent
+from oprag.chaining import Overlaps
+from oprag.chunk import ChainedPlace
 from oprag.context import (
     ALONE,
     DEFAULTS,
@@ -39,6 +41,7 @@ from oprag.context import (
     ContextOptions,
     Evidence,
     FetchPlan,
+    Neighbours,
     Numbers,
     Problems,
     Seen,
@@ -51,7 +54,7 @@ from oprag.context import (
 )
 from oprag.diagnosing import Verifiable, Verification
 from oprag.documents import Bm25, DocumentSource, SearchedChunks
-from oprag.errors import refuse_unknown, refuse_unnamed
+from oprag.errors import InvalidOptionError, refuse_unknown, refuse_unnamed
 from oprag.tokens import Do, Steps, acarry_out, carry_out
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
@@ -290,6 +293,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         self._widen = widen
         self._bm25 = bm25
         self._by_words: tuple[Any, Bm25] | None = None
+        self._overlaps = Overlaps()
         self._arrange: Callable[..., Arranged[NodeWithScore]] = arrange
         self._evidence: Evidence[Any]
         super().__init__(
@@ -375,8 +379,12 @@ class OrderPreservingRetriever(WrappingRetriever):
                 ids = [each.node.node_id for each in found]
                 near = Widening(hits, self._widen, options, fills=fetch.fills, ids=ids)
                 listed, neighbours = yield from around.widened(found, near)
-            work = partial(self._arrange, listed, neighbours=neighbours)
-            ordered: Arranged[NodeWithScore] = yield with_texts(options, work)
+            ordered: Arranged[NodeWithScore] = yield from self._overlaps.arranged(
+                partial(self._arranging, listed, options, neighbours),
+                partial(hits_of, listed),
+                self._readable,
+                options.document_key,
+            )
             more = fetch.wants_more(found, used_all=ordered.used_all)
         if isinstance(ordered, Evidence):
             self._evidence = ordered
@@ -384,6 +392,32 @@ class OrderPreservingRetriever(WrappingRetriever):
         if starved and options.top_n is None:
             ordered = replace(ordered, came=len(found))
         return ordered
+
+    def _arranging(
+        self,
+        nodes: Sequence[NodeWithScore],
+        options: ContextOptions,
+        neighbours: Neighbours,
+        places: Mapping[int, ChainedPlace],
+    ) -> Do:
+        """Return how nodes that come best first are put in order."""
+        work = partial(self._arrange, nodes, neighbours=neighbours, places=places)
+        return with_texts(options, work)
+
+    def _readable(self) -> SearchedChunks | None:
+        """Return the stored nodes that may show the order of those without positions.
+
+        None where they are not asked, or cannot be read as the search may.
+        """
+        if self._options.documents is not None or self._options.position_keys:
+            return None
+        store = store_of(searched_index(self.base_retriever))
+        if store is None:
+            return None
+        try:
+            return SearchedChunks(store, search_filter(self.base_retriever))
+        except InvalidOptionError:
+            return None
 
     def _words(self) -> tuple[Any, Bm25, SearchedChunks] | None:
         """The index, its words, read once for it, and what a search may see."""

@@ -235,6 +235,16 @@ def is_cut(text: str) -> bool:
     return whole != whole.strip(CUT_CHARACTER)
 
 
+class ChainedPlace(NamedTuple):
+    """The place of a chunk without a position, as other chunks prove it."""
+
+    part: int | None
+    span: Span | None = None
+    """Its characters in what the chunks of the part join to; None where not proved."""
+    scoped: bool = True
+    """Whether that is known to begin where the part does."""
+
+
 OffsetFrame = Literal["document", "parent", "last", "only"]
 """The object that the framework's own offsets are relative to.
 
@@ -270,6 +280,8 @@ class Hit(NamedTuple):
     """The object that `offsets` are relative to."""
     id: str | None = None
     """The id by which a store keeps it; None where it is not known."""
+    chained: ChainedPlace | None = None
+    """Where the other chunks of its document prove it to be; None where unknown."""
 
 
 class FullText(NamedTuple):

@@ -49,6 +49,43 @@ class PostgresChunks(ChunkStore):
         """Async version of `read`, by the store's own connection pool."""
         return [*_chunks(await self._store.aget(**self._asked(wanted, ids)))]
 
+    def select(
+        self, values: Mapping[str, Collection[Any]], limit: int
+    ) -> list[StoredChunk] | None:
+        """Return chunks that have one of the values under each key of the metadata.
+
+        Returns:
+            None for keys that are no names in SQL.
+        """
+        asked = self._selecting(values, limit)
+        return None if asked is None else [*_chunks(self._store.get(**asked))]
+
+    async def aselect(
+        self, values: Mapping[str, Collection[Any]], limit: int
+    ) -> list[StoredChunk] | None:
+        """Async version of `select`, by the store's own connection pool."""
+        asked = self._selecting(values, limit)
+        return None if asked is None else [*_chunks(await self._store.aget(**asked))]
+
+    def first(self, limit: int) -> list[StoredChunk]:
+        """Return some chunks of the table."""
+        return self.select({}, limit) or []
+
+    async def afirst(self, limit: int) -> list[StoredChunk]:
+        """Async version of `first`, by the store's own connection pool."""
+        return await self.aselect({}, limit) or []
+
+    def _selecting(
+        self, values: Mapping[str, Collection[Any]], limit: int
+    ) -> dict[str, Any] | None:
+        if not all(key.isidentifier() for key in values):
+            return None
+        every: list[Any] = [*self.filters]
+        for key, any_of in values.items():
+            every.append({"$or": [{key: value} for value in any_of]})
+        where = {"$and": every} if every else None
+        return {"where": where, "include": ["documents", "metadatas"], "limit": limit}
+
     def _ids_after(self, last: Any) -> list[Any]:
         table = self._store._PGVectorStore__vs  # noqa: SLF001 -- nothing public tells its columns
         sql: Any = importlib.import_module("sqlalchemy")

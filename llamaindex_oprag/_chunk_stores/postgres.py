@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -68,6 +68,24 @@ class PostgresChunks(ChunkStore):
             for row in page:
                 last = row.id
                 yield chunk_of_row(row.text, row.metadata_, row.node_id)
+
+    def select(
+        self, values: Mapping[str, Collection[Any]], limit: int
+    ) -> list[StoredChunk]:
+        """Return chunks that have one of the values under each key of the metadata."""
+        with self._asking() as (session, table):
+            asked = session.query(table.node_id, table.text, table.metadata_)
+            for key, any_of in values.items():
+                texts = [*map(str, any_of)]
+                asked = asked.filter(table.metadata_[key].astext.in_(texts))
+            for where in self.filters:
+                asked = asked.filter(self._store._recursively_apply_filters(where))  # noqa: SLF001 -- as the search does
+            rows = asked.order_by(table.id).limit(limit).all()
+        return [chunk_of_row(row.text, row.metadata_, row.node_id) for row in rows]
+
+    def first(self, limit: int) -> list[StoredChunk]:
+        """Return the first rows of the table."""
+        return self.select({}, limit)
 
     @contextmanager
     def _asking(self) -> Iterator[tuple[Any, Any]]:

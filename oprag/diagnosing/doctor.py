@@ -30,7 +30,7 @@ from oprag.diagnosing.sample import Sample, take_sample
 from oprag.diagnosing.sources import Sources
 from oprag.diagnosing.wholeness import check_documents
 from oprag.documents import SourceLike, StoredChunk, is_own
-from oprag.positions import DocumentKey, PositionKeys, find_file, identify_document
+from oprag.positions import DocumentKey, Identity, PositionKeys, identify_document
 
 _FEW = 3
 """Fewer documents of one chunk each may be so by chance."""
@@ -227,7 +227,7 @@ class Examination:
         """Note files of which each chunk has a document id; whether there are any."""
         files: dict[str, dict[str, list[int]]] = {}
         for i, hit in enumerate(self.chunks if document_key is None else ()):
-            file, identity = find_file(hit.metadata), identify_document(hit)
+            file, identity = Identity.file_of(hit.metadata), identify_document(hit)
             if file is not None and identity is not None and not is_own(hit.metadata):
                 of_file = files.setdefault(file, {})
                 of_file.setdefault(identity.key, []).append(i)

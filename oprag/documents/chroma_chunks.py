@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -53,6 +54,24 @@ class ChromaChunks(ChunkStore):
             for text, metadata, chunk_id in _rows(get, [*conditions, *filters], ids)
         )
 
+    def select(
+        self, values: Mapping[str, Collection[Any]], limit: int
+    ) -> list[StoredChunk]:
+        """Return chunks that have one of the values under each key of the metadata."""
+        conditions = [{key: {"$in": [*any_of]}} for key, any_of in values.items()]
+        return self._some(conditions, limit)
+
+    def first(self, limit: int) -> list[StoredChunk]:
+        """Return the first chunks of the collection."""
+        return self._some([], limit)
+
+    def _some(self, conditions: Sequence[Any], limit: int) -> list[StoredChunk]:
+        every = [*conditions, *map(self._condition, self.filters)]
+        rows = _rows(self._collection.get, every, None, limit)
+        return [
+            StoredChunk(text or "", metadata or {}, i) for text, metadata, i in rows
+        ]
+
     def _condition(self, where: Any) -> Any:
         """Return a search's filter as Chroma's own."""
         return where
@@ -89,7 +108,10 @@ def _of_page(page: Mapping[str, list[int]]) -> list[Any]:
 
 
 def _rows(
-    get: Callable[..., Any], conditions: Sequence[Any], ids: Collection[str] | None
+    get: Callable[..., Any],
+    conditions: Sequence[Any],
+    ids: Collection[str] | None,
+    limit: float = math.inf,
 ) -> Iterator[_Row]:
     """Yield the rows for which all conditions hold, or those of some ids among them."""
     every = list(conditions)  # Chroma wants at least two under `$and`
@@ -97,10 +119,11 @@ def _rows(
     asked["where"] = {"$and": every} if len(every) > 1 else next(iter(every), None)
     offset = 0
     while True:
-        asked |= {"limit": _PAGE, "offset": offset} if ids is None else {"ids": [*ids]}
+        size = int(min(_PAGE, limit - offset))
+        asked |= {"limit": size, "offset": offset} if ids is None else {"ids": [*ids]}
         page = get(**asked)
         yield from zip(page["documents"], page["metadatas"], page["ids"], strict=True)
         offset += len(page["ids"])
         # A server may give fewer than it is asked for.
-        if ids is not None or not page["ids"]:
+        if ids is not None or not page["ids"] or offset >= limit:
             return

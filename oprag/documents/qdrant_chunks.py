@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk, Wanted
 from oprag.errors import InvalidOptionError
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
+from oprag.tokens import in_thread
 
 _PAGE = 10_000
 """Chunks per call. Large, because a local Qdrant looks at all chunks for each page:
@@ -79,6 +80,72 @@ class QdrantChunks(ChunkStore):
             if asked["offset"] is None:
                 return
 
+    def select(
+        self, values: Mapping[str, Collection[Any]], limit: int
+    ) -> list[StoredChunk] | None:
+        """Return chunks that have one of the values under each key of the metadata.
+
+        Returns:
+            None for values that Qdrant does not match, such as fractions.
+        """
+        if not _are_matched(values):
+            return None
+        return [*self._scrolled(self._selecting(values, limit), limit)]
+
+    async def aselect(
+        self, values: Mapping[str, Collection[Any]], limit: int
+    ) -> list[StoredChunk] | None:
+        """Async version of `select`, by the async client where there is one."""
+        if not _are_matched(values):
+            return None
+        return await self._ascrolled(self._selecting(values, limit), limit)
+
+    def first(self, limit: int) -> list[StoredChunk]:
+        """Return the first points of the collection."""
+        return [*self._scrolled(self._selecting({}, limit), limit)]
+
+    async def afirst(self, limit: int) -> list[StoredChunk]:
+        """Async version of `first`, by the async client where there is one."""
+        return await self._ascrolled(self._selecting({}, limit), limit)
+
+    def _selecting(
+        self, values: Mapping[str, Collection[Any]], limit: int
+    ) -> dict[str, Any]:
+        models, asked = _models(), self._asked(None, None)
+        must = [
+            models.FieldCondition(
+                key=self._prefix + key, match=models.MatchAny(any=[*any_of])
+            )
+            for key, any_of in values.items()
+        ]
+        must += map(self._condition, self.filters)
+        where = models.Filter(must=must) if must else None
+        return {**asked, "scroll_filter": where, "limit": min(limit, _PAGE)}
+
+    def _scrolled(self, asked: dict[str, Any], limit: int) -> Iterator[StoredChunk]:
+        if not self._sync_client.collection_exists(self._collection):
+            return
+        left = limit
+        while left > 0:
+            points, asked["offset"] = self._client.scroll(**asked)
+            yield from map(self._chunk_of, points[:left])
+            left -= len(points)
+            if asked["offset"] is None:
+                return
+
+    async def _ascrolled(self, asked: dict[str, Any], limit: int) -> list[StoredChunk]:
+        if self._aclient is None:
+            return await in_thread(lambda: [*self._scrolled(asked, limit)])
+        chunks: list[StoredChunk] = []
+        if not await self._aclient.collection_exists(self._collection):
+            return chunks
+        while len(chunks) < limit:
+            points, asked["offset"] = await self._aclient.scroll(**asked)
+            chunks += map(self._chunk_of, points)
+            if asked["offset"] is None:
+                break
+        return chunks[:limit]
+
     async def aread(
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> list[StoredChunk]:
@@ -130,6 +197,12 @@ class QdrantChunks(ChunkStore):
     def _condition(self, where: Any) -> Any:
         """Return a search's filter as Qdrant's own."""
         return where
+
+
+def _are_matched(values: Mapping[str, Collection[Any]]) -> bool:
+    """Return whether Qdrant matches such values: texts, or whole numbers."""
+    kinds = [{*map(type, any_of)} for any_of in values.values()]
+    return all(kind in ({str}, {int}) for kind in kinds)
 
 
 def _models() -> Any:

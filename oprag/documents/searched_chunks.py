@@ -50,6 +50,37 @@ class SearchedChunks:
         """Whether there are chunks that the search does not see."""
         return bool(self.store.filters) or self._ids is not None
 
+    @property
+    def filters(self) -> tuple[Any, ...]:
+        """What hides chunks: the filters of the store, and the ids of the search."""
+        ids = () if self._ids is None else (tuple(sorted(self._ids)),)
+        return (*self.store.filters, *ids)
+
+    def select(
+        self, values: Mapping[str, Collection[Any]], limit: int
+    ) -> Steps[list[StoredChunk] | None]:
+        """Return chunks that have one of the values under each key of the metadata.
+
+        Returns:
+            At most `limit`; None where the store cannot find them.
+        """
+        select, aselect = self.store.select, self.store.aselect
+        found = yield Do(
+            partial(select, values, limit), partial(aselect, values, limit)
+        )
+        if found is None:
+            return None
+        return [
+            chunk
+            for chunk in self._admitted(found)
+            if all(chunk.metadata.get(key) in any_of for key, any_of in values.items())
+        ]
+
+    def first(self, limit: int) -> Steps[list[StoredChunk]]:
+        """Return the first chunks that the search may find, in the store's order."""
+        first, afirst = self.store.first, self.store.afirst
+        return self._admitted((yield Do(partial(first, limit), partial(afirst, limit))))
+
     def everything(self) -> list[StoredChunk]:
         """Return all chunks that the search may find."""
         return self._admitted(self.store.read())

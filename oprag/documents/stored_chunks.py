@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from oprag.chunk import Hit
@@ -111,6 +112,37 @@ class ChunkStore(ABC):
     ) -> Iterable[StoredChunk]:
         """Async version of `read`: in a thread unless the store has its own."""
         return await in_thread(lambda: list(self.read(wanted, ids)))
+
+    def select(
+        self,
+        values: Mapping[str, Collection[Any]],  # noqa: ARG002 -- see Returns
+        limit: int,  # noqa: ARG002 -- as above
+    ) -> Sequence[StoredChunk] | None:
+        """Return chunks that have one of the values under each key of the metadata.
+
+        Args:
+            values: Of `source`, `page` and the like, as the metadata have them.
+            limit: The most chunks to return.
+
+        Returns:
+            Those that no filter excludes; None where the store cannot find them by a
+            query, or not by these keys.
+        """
+        return None
+
+    async def aselect(
+        self, values: Mapping[str, Collection[Any]], limit: int
+    ) -> Sequence[StoredChunk] | None:
+        """Async version of `select`: in a thread unless the store has its own."""
+        return await in_thread(lambda: self.select(values, limit))
+
+    def first(self, limit: int) -> list[StoredChunk]:
+        """Return the first chunks of the store, in its order."""
+        return [*islice(self.read(), limit)]
+
+    async def afirst(self, limit: int) -> list[StoredChunk]:
+        """Async version of `first`: in a thread unless the store has its own."""
+        return await in_thread(lambda: self.first(limit))
 
     def count(self) -> int | None:
         """Return how many rows the store holds, whatever `filters` say.

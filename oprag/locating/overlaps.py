@@ -64,7 +64,10 @@ class _Link(NamedTuple):
 
 
 def chain_pages(
-    pages: Mapping[_K, Collection[str]], wanted: Iterable[_K] | None = None
+    pages: Mapping[_K, Collection[str]],
+    wanted: Iterable[_K] | None = None,
+    *,
+    hidden: bool = False,
 ) -> dict[_K, Chain]:
     """Prove the order of the chunks of each page of a document by their overlaps.
 
@@ -73,6 +76,8 @@ def chain_pages(
             counts once. All that is known of the document: what repeats itself on
             another page proves nothing.
         wanted: The pages to look at; None for all.
+        hidden: Whether chunks may be kept from whoever asks. Then a page is also to end
+            as pages end: with a text that is not full.
 
     Returns:
         One for each page that is wanted. Of chunks that are hidden or lost nothing is
@@ -80,7 +85,7 @@ def chain_pages(
     """
     texts = {key: _distinct(of_page) for key, of_page in pages.items()}
     linked = {key: _find_links(of_page) for key, of_page in texts.items()}
-    document = _Document([*texts.values()], [*linked.values()])
+    document = _Document([*texts.values()], [*linked.values()], hidden=hidden)
     return {
         key: _chain(texts[key], linked[key], document)
         for key in (pages if wanted is None else wanted)
@@ -149,9 +154,13 @@ class _Document:
     """What the chunks of a document say of its splitter, and what they repeat."""
 
     def __init__(
-        self, pages: Sequence[Sequence[str]], linked: Sequence[Sequence[_Link]]
+        self,
+        pages: Sequence[Sequence[str]],
+        linked: Sequence[Sequence[_Link]],
+        *,
+        hidden: bool,
     ) -> None:
-        self._is_short = len(pages) < _PAGES
+        self._is_strict = hidden or len(pages) < _PAGES
         every = {text for texts in pages for text in texts}
         self._all = _BETWEEN.join(sorted(every))
         self._between = next((each for each in _SEPARATORS if each in self._all), "")
@@ -210,9 +219,9 @@ class _Document:
 
         A head that is the foot of a page too joins what follows the one to what comes
         before the other. Then the last text is from the middle of the page, and full.
-        Other pages show such heads; a few do not.
+        Other pages show such heads, where they are there to see.
         """
-        return self._is_short and len(text) + self._longest_piece > self._largest
+        return self._is_strict and len(text) + self._longest_piece > self._largest
 
     def _piece(self, text: str) -> int:
         """Return the length of the first piece of a text, with what is around it."""

@@ -1,5 +1,6 @@
 """Documents and positions of chunks, read from the metadata of any framework."""
 
+from oprag.positions.chained import Unplaced
 from oprag.positions.errors import not_located
 from oprag.positions.hit_documents import identify_documents
 from oprag.positions.identity import (
@@ -9,7 +10,6 @@ from oprag.positions.identity import (
     derive_identity,
     document_metadata,
     document_name,
-    find_file,
     identify_document,
 )
 from oprag.positions.keys import PART_KEYS, SECTION_KEYS, PositionKeys, look_up
@@ -42,6 +42,7 @@ __all__ = [
     "Identity",
     "Place",
     "PositionKeys",
+    "Unplaced",
     "are_indexed",
     "are_of_one_file",
     "check_positions",
@@ -49,7 +50,6 @@ __all__ = [
     "derive_identity",
     "document_metadata",
     "document_name",
-    "find_file",
     "find_shared_names",
     "identify_document",
     "identify_documents",

@@ -77,6 +77,11 @@ class Identity(NamedTuple):
     shared_name: str | None = None
     """The key that this file would have if no other file had its name."""
 
+    @staticmethod
+    def file_of(metadata: Mapping[str, Any]) -> str | None:
+        """Return the file that the metadata name and that is one text; or None."""
+        return find_file(metadata)
+
 
 def identify_document(
     hit: Hit, document_key: DocumentKey | None = None

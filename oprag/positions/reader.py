@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from oprag.chunk import Chunk, Hit, Span
+from oprag.chunk import ChainedPlace, Chunk, Hit, Proof, Span
 from oprag.errors import OpragError, PositionError
 from oprag.metadata import RESULT, as_number
 from oprag.positions.errors import no_position, not_comparable, unscoped
@@ -90,6 +90,10 @@ def read_chunks(
         groups.setdefault(identity.key, []).append(rank)
     positions = [_NOWHERE] * len(hits)
     for key, ranks in groups.items():
+        if all(hits[rank].chained is not None for rank in ranks):
+            for rank in ranks:
+                positions[rank] = _read_chained(hits[rank].chained)
+            continue
         document = _Document(key, [hits[rank] for rank in ranks], ranks, position_keys)
         for rank, position in zip(ranks, document.read(problems), strict=True):
             positions[rank] = position
@@ -115,6 +119,9 @@ def _make_chunk(rank: int, hit: Hit, document: Identity, position: Position) -> 
     )
     if document.shared_name is not None:
         chunk = chunk._replace(shared_name=document.shared_name)
+    if hit.chained is not None:
+        proof: Proof = "chained" if position.span else "none"
+        return chunk._replace(proof=proof, scoped=hit.chained.scoped)
     of_parent = counts_from_parent(hit) and metadata["doc_id"] != document.name
     if of_parent or _is_window(hit):
         chunk = chunk._replace(scoped=False)
@@ -122,6 +129,13 @@ def _make_chunk(rank: int, hit: Hit, document: Identity, position: Position) -> 
     if written is not None and is_unfit(written):
         chunk = chunk._replace(verbatim=False)
     return chunk
+
+
+def _read_chained(place: ChainedPlace | None) -> Position:
+    """Read the place that other chunks prove; of an unproved one the part alone."""
+    if place is None or place.span is None:
+        return _at_page(place and place.part)
+    return Position((place.part or 0, *place.span), place.span, place.part)
 
 
 def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:

@@ -106,7 +106,7 @@ def _read_facts(hits: Sequence[Hit]) -> list[Hashable]:
         return [*texts]
     facts: list[Hashable] = []
     for hit, text in zip(hits, texts, strict=True):
-        facts.append((text, *(_plain(hit.metadata[key]) for key in keys)))
+        facts.append((text, *(plain(hit.metadata[key]) for key in keys)))
     return facts
 
 
@@ -114,7 +114,7 @@ def _is_on_all(key: str, hits: Sequence[Hit]) -> bool:
     return all(hit.metadata.get(key) is not None for hit in hits)
 
 
-def _plain(value: Any) -> str:
+def plain(value: Any) -> str:
     """Return the same for values that some stores make of one another: 2 and 2.0."""
     number = as_number(value)
     return repr(value) if number is None else str(number)
@@ -128,7 +128,7 @@ def _read_texts(hits: Sequence[Hit]) -> list[str]:
     versions = [_read_version(hit.metadata) for hit in hits]
     of_page: dict[str, set[str]] = {}
     for hit, version in zip(hits, versions, strict=True):
-        page = _plain(hit.metadata.get(PART_INDEX))
+        page = plain(hit.metadata.get(PART_INDEX))
         of_page.setdefault(page, set()).add(version)
     if all(len(each) == 1 for each in of_page.values()):
         return [""] * len(hits)
@@ -252,7 +252,7 @@ def _move(chunk: Chunk, fact: str) -> Chunk:
     value = chunk.metadata[fact]
     folder = str(value) if _FOLDER.search(fact) else ""
     was = Identity(chunk.document_key, chunk.document_name or "", chunk.document_key)
-    identity = _separate(was, (fact, _plain(value)), folder)
+    identity = _separate(was, (fact, plain(value)), folder)
     return chunk._replace(
         document_key=identity.key,
         document_name=identity.name or None,
@@ -287,7 +287,7 @@ def _find_differing(chunks: Sequence[Chunk]) -> tuple[str, ...]:
             continue
         if all(chunk.metadata.get(key) is value for chunk in chunks):
             continue
-        values = {_plain(chunk.metadata.get(key)) for chunk in chunks}
+        values = {plain(chunk.metadata.get(key)) for chunk in chunks}
         is_fact = _is_weak(key) and len(values) > 1
         if is_fact or 1 < len(values) < len(chunks):
             differing.append(key)
@@ -305,7 +305,7 @@ def _find_divider(chunks: Sequence[Chunk], may_be: Callable[[str], bool]) -> str
             continue
         groups: dict[str, list[Chunk]] = {}
         for chunk in chunks:
-            groups.setdefault(_plain(chunk.metadata.get(key)), []).append(chunk)
+            groups.setdefault(plain(chunk.metadata.get(key)), []).append(chunk)
         large = [group for group in groups.values() if len(group) >= _FEW]
         if len(large) >= _FEW and not any(map(_disagree, groups.values())):
             found.append((len(groups), key))

@@ -111,7 +111,7 @@ def test_no_order_is_wrong_whatever_repeats_itself_is_lost_or_hidden(hidden):
     proved = 0
     for document in documents(random.randrange(2**32), cases(400)):  # noqa: S311 -- as above
         seen = damaged(rng, document, hidden)
-        for page, chain in chain_pages(seen).items():
+        for page, chain in chain_pages(seen, hidden=hidden > 0).items():
             if len(chain.starts) > 1:
                 proved += 1
                 assert is_right(document, page, ordered(chain))

@@ -128,6 +128,19 @@ def _postgres(request: pytest.FixtureRequest, *columns: tuple[str, str]) -> Vect
     )
 
 
+def _postgres_collection(request: pytest.FixtureRequest) -> VectorStore:
+    """A collection in the two tables that all collections of the older class share."""
+    postgres = pytest.importorskip("langchain_postgres", reason="is the store")
+    database = request.getfixturevalue("new_database")()
+    made = postgres.PGVector(
+        HashEmbeddings(),
+        connection=f"postgresql+psycopg://{database}",
+        collection_name="chunks",
+    )
+    request.addfinalizer(made._engine.dispose)
+    return made
+
+
 PLACES = (
     Place(
         "langchain-memory",
@@ -185,6 +198,12 @@ PLACES = (
         lambda request: _postgres(
             request, ("doc_key", "TEXT"), ("chunk_index", "INTEGER")
         ),
+    ),
+    Place(
+        "langchain-postgres-collection",
+        "`PGVector`, the older class",
+        "Made with `async_mode=True`, its chunks cannot be read.",
+        _postgres_collection,
     ),
 )
 """Every LangChain store whose documents can be put together again."""

@@ -1,0 +1,163 @@
+"""The pages of one document, and the order of their chunks where overlaps prove it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+from oprag.chunk import ChainedPlace, Hit, Span
+from oprag.errors import ConflictingPositionsError, MissingPositionError, PositionError
+from oprag.locating import Chain, chain_pages
+from oprag.metadata import as_number
+from oprag.positions import Unplaced
+
+_Page: TypeAlias = tuple[int | None, tuple[Hashable, ...]]
+"""The number of a page, and what is known of its file."""
+_NOWHERE: _Page = (None, ("nowhere",))
+_FACTS = ("kind", "document", "rank", "ranks", "keys", "position")
+"""What an error keeps of the one in whose place it stands."""
+
+
+class Counts(NamedTuple):
+    """Pages of a document that were looked at."""
+
+    pages: int
+    ordered: int
+    """Those whose chunks are in order: by their overlaps, or as there is one alone."""
+
+
+class DocumentChains:
+    """The order of the chunks of one document, page by page.
+
+    Texts are kept as their hashes.
+
+    Args:
+        chunks: All that can be read of the document.
+        wanted: Hits whose pages are looked at, all of whose chunks are among `chunks`;
+            None where that is true of all.
+        scoped: Whether nothing hides chunks, so that the first is where a page begins.
+    """
+
+    def __init__(
+        self,
+        chunks: Sequence[Hit],
+        wanted: Collection[Hit] | None = None,
+        *,
+        scoped: bool = True,
+    ) -> None:
+        pages: dict[_Page, list[Hit]] = {}
+        self.is_known = True
+        """Whether each chunk is on a page that is numbered, or none is."""
+        for chunk in chunks:
+            page: _Page | None = Unplaced.page_of(chunk)
+            if page is None:
+                self.is_known = False
+            else:
+                pages.setdefault(page, []).append(chunk)
+        if len({page[0] is None for page in pages}) > 1:
+            self.is_known = False
+        texts = {page: [each.text for each in of] for page, of in pages.items()}
+        chains: dict[_Page, Chain] = {}
+        if self.is_known and wanted is not None:
+            asked = {Unplaced.page_of(hit) for hit in wanted}
+            chains = chain_pages(
+                texts, [page for page in pages if page in asked], hidden=not scoped
+            )
+        elif self.is_known:
+            chains = chain_pages(texts, hidden=not scoped)
+        self._scoped = scoped
+        self._starts: dict[_Page, dict[int, int]] = {}
+        self._there: dict[_Page, frozenset[int]] = {}
+        for page, chain in chains.items():
+            starts = chain.starts if _agrees(chain, pages[page]) else {}
+            self._starts[page] = {hash(text): at for text, at in starts.items()}
+            solid = [text for text in texts[page] if text.strip()]
+            self._there[page] = frozenset(map(hash, solid))
+
+    def __len__(self) -> int:
+        """Return the number of chunks that are remembered."""
+        return sum(map(len, self._there.values()))
+
+    @property
+    def counts(self) -> Counts:
+        """The pages that were looked at."""
+        ordered = [
+            page for page, there in self._there.items() if self._is_ordered(page)
+        ]
+        return Counts(len(self._there), len(ordered))
+
+    def _is_ordered(self, page: _Page) -> bool:
+        return len(self._there[page]) <= 1 or bool(self._starts[page])
+
+    def holds(self, hits: Sequence[Hit]) -> bool:
+        """Return whether these were among the chunks, as they are."""
+        return all(
+            hash(hit.text) in self._there.get(Unplaced.page_of(hit) or _NOWHERE, ())
+            for hit in hits
+            if hit.text.strip()
+        )
+
+    def places(self, hits: Sequence[Hit]) -> list[ChainedPlace]:
+        """Return the places of hits of the document; of the unproved their pages.
+
+        Args:
+            hits: All that were retrieved of it; they are held.
+        """
+        return [self._place(hit) for hit in hits]
+
+    def _place(self, hit: Hit) -> ChainedPlace:
+        page = Unplaced.page_of(hit) or _NOWHERE
+        start = self._starts.get(page, {}).get(hash(hit.text))
+        if start is None:
+            return ChainedPlace(page[0])
+        return ChainedPlace(page[0], Span(start, start + len(hit.text)), self._scoped)
+
+    def unproved(self, hits: Sequence[Hit]) -> bool:
+        """Return whether two of these are on one page, whose order is not known."""
+        texts: dict[_Page, set[str]] = {}
+        for hit in hits:
+            texts.setdefault(Unplaced.page_of(hit) or _NOWHERE, set()).add(hit.text)
+        return any(
+            len(of_page) > 1 and not self._starts.get(page)
+            for page, of_page in texts.items()
+        )
+
+
+def _agrees(chain: Chain, chunks: Sequence[Hit]) -> bool:
+    """Return whether what some of the chunks record does not contradict a chain."""
+    recorded = sorted(
+        (chain.starts[chunk.text], at)
+        for chunk in chunks
+        if chunk.text in chain.starts
+        and (at := as_number(chunk.metadata.get("start_index"))) is not None
+    )
+    return all(first[1] <= second[1] for first, second in pairwise(recorded))
+
+
+def report_unproved(error: PositionError, name: str, counts: Counts) -> PositionError:
+    """Return an error that says it of the index, not of the question.
+
+    Args:
+        error: What the question failed with.
+        name: Of the document.
+        counts: Its pages.
+    """
+    left = counts.pages - counts.ordered
+    if counts.pages == 1:
+        what = "the overlaps of its chunks do not prove their order"
+    else:
+        what = (
+            f"of {counts.pages:,} pages {counts.ordered:,} are ordered by the overlaps "
+            f"of their chunks, and {left:,} cannot be"
+        )
+    message = (
+        f"Document {name!r}: its chunks have no positions, and {what}. Give the "
+        "documents as they were loaded, documents=loader.load(), and each chunk is "
+        'found in its text; or set on_problem="warn".'
+    )
+    kept = {key: value for key, value in vars(error).items() if key in _FACTS}
+    kind = type(error)
+    if kind not in (ConflictingPositionsError, MissingPositionError):
+        kind = PositionError
+    return kind(message, **kept)

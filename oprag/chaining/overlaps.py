@@ -1,0 +1,236 @@
+"""What a question needs of the store, where its chunks have no positions.
+
+The other chunks of a document are read once, through the search's own filter, and what
+they prove is kept until the store or the document changes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from oprag.chaining.document_chains import DocumentChains, report_unproved
+from oprag.chunk import ChainedPlace, Hit
+from oprag.documents import SearchedChunks, StoredChunk, stored_hit
+from oprag.errors import OpragError, PositionError
+from oprag.positions import DocumentKey, Unplaced
+from oprag.tokens import Do, Steps, in_thread
+
+_WHOLE, _OF_PAGES = 350, 150
+"""Chunks of a document that a question reads: of all pages, and of its own."""
+_SCANNED = 20_000
+"""Chunks of a store that is read as a whole."""
+_KEPT = 50_000
+"""Chunks whose places are remembered."""
+
+Places = Mapping[int, ChainedPlace]
+"""By the rank of a hit."""
+_Reports: TypeAlias = dict[str, Callable[[PositionError], PositionError]]
+"""By document, what an error of a question becomes."""
+_ErrorT = TypeVar("_ErrorT", bound=OpragError)
+Arranging = Callable[[Places], Do]
+"""Puts the hits in order, with these places."""
+
+
+class _Key(NamedTuple):
+    """A document, as one filter shows it."""
+
+    search: str
+    key: str
+    selected_by: tuple[str, Any]
+
+
+class _Known(NamedTuple):
+    rows: int | None
+    """Rows of the store when it was read."""
+    chains: DocumentChains
+
+
+class Overlaps:
+    """Puts hits in order that have no positions, by what the store holds beside them.
+
+    One for a component and its store; threads share it.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[_Key, _Known] = OrderedDict()
+        self._rows: dict[str, tuple[int | None, list[StoredChunk]]] = {}
+        self._changing = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy reads the chunks itself."""
+        return Overlaps, ()
+
+    def __deepcopy__(self, _: Any) -> Overlaps:
+        return Overlaps()
+
+    def arranged(
+        self,
+        arranging: Arranging,
+        hits: Callable[[], Sequence[Hit]],
+        chunks: Callable[[], SearchedChunks | None],
+        document_key: DocumentKey | None = None,
+    ) -> Steps[Any]:
+        """Put hits in order, by the store where they lack positions.
+
+        Args:
+            arranging: Does it; what it raises is raised where the store does not help.
+            hits: Reads the hits, best first.
+            chunks: Gives the store as anyone who searched may read it; None where it
+                is not known how.
+            document_key: As retrieval takes it.
+
+        Returns:
+            What `arranging` gives.
+        """
+        error: PositionError | None = None
+        ordered: Any = None
+        try:
+            ordered = yield arranging({})
+        except PositionError as raised:
+            error = raised
+        found = [error] if error else ordered.problems
+        if not any(isinstance(each, PositionError) for each in found):
+            return ordered
+        seen = chunks()
+        unplaced = [] if seen is None else Unplaced.find_all(hits(), document_key)
+        if seen is None or not unplaced:
+            return _given(ordered, error)
+        places, reports = yield from self._read(unplaced, hits(), seen)
+        if not places and error is not None:
+            raise _reported(error, reports)
+        try:
+            ordered = (yield arranging(places)) if places else ordered
+        except PositionError as raised:
+            raise _reported(raised, reports) from None
+        problems = [_reported(each, reports) for each in ordered.problems]
+        return replace(ordered, problems=tuple(problems)) if reports else ordered
+
+    def _read(
+        self, unplaced: Sequence[Unplaced], hits: Sequence[Hit], chunks: SearchedChunks
+    ) -> Steps[tuple[dict[int, ChainedPlace], _Reports]]:
+        places: dict[int, ChainedPlace] = {}
+        reports: _Reports = {}
+        count = yield Do(chunks.store.count, lambda: in_thread(chunks.store.count))
+        for document in unplaced:
+            members = [hits[rank] for rank in document.ranks]
+            chains = yield from self._chains(document, members, chunks, count)
+            if chains is None or not chains.holds(members):
+                continue
+            is_proved = not chains.unproved(members)
+            if is_proved or document.has_pages_alone:
+                places.update(zip(document.ranks, chains.places(members), strict=True))
+            if not is_proved:
+                reports[document.key] = partial(
+                    report_unproved, name=document.name, counts=chains.counts
+                )
+        return places, reports
+
+    def _chains(
+        self,
+        document: Unplaced,
+        hits: Sequence[Hit],
+        chunks: SearchedChunks,
+        count: int | None,
+    ) -> Steps[DocumentChains | None]:
+        if document.selected_by is None:
+            return None
+        search = _describe(chunks)
+        key = _Key(search or "", document.key, document.selected_by)
+        known = self._known.get(key)
+        if known is not None and known.rows == count and known.chains.holds(hits):
+            return known.chains
+        read = yield from self._document(document, hits, chunks, count, search)
+        if read is None:
+            return None
+        wanted, found = read
+        chains = DocumentChains(
+            [stored_hit(chunk) for chunk in found], wanted, scoped=not chunks.filtered
+        )
+        if search is not None:
+            self._keep(key, _Known(count, chains))
+        return chains
+
+    def _keep(self, key: _Key, known: _Known) -> None:
+        with self._changing:
+            self._known[key] = known
+            self._known.move_to_end(key)
+            kept = sum(len(each.chains) for each in self._known.values())
+            while kept > _KEPT and len(self._known) > 1:
+                _, dropped = self._known.popitem(last=False)
+                kept -= len(dropped.chains)
+
+    def _document(
+        self,
+        document: Unplaced,
+        hits: Sequence[Hit],
+        chunks: SearchedChunks,
+        count: int | None,
+        search: str | None,
+    ) -> Steps[tuple[Sequence[Hit] | None, Sequence[StoredChunk]] | None]:
+        """Read a document, or of a long one what shows the order of some pages.
+
+        Returns:
+            The hits whose pages were read whole, None for all, and the chunks; None
+            where they cannot be read.
+        """
+        name, value = document.selected_by or ("", None)
+        found = yield from chunks.select({name: [value]}, _WHOLE + 1)
+        if found is None:
+            rows = yield from self._everything(chunks, count, search)
+            if rows is None:
+                return None
+            found = [row for row in rows if row.metadata.get(name) == value]
+            return None, found
+        if len(found) <= _WHOLE:
+            return None, found
+        part = document.part_key
+        if part is None:
+            return None
+        parts = [*{hit.metadata.get(part): None for hit in hits}]
+        own = yield from chunks.select({name: [value], part: parts}, _OF_PAGES + 1)
+        if own is None or len(own) > _OF_PAGES:
+            return None
+        return hits, [*found[:_WHOLE], *own]
+
+    def _everything(
+        self, chunks: SearchedChunks, count: int | None, search: str | None
+    ) -> Steps[list[StoredChunk] | None]:
+        """Read a store that does not select by metadata, once."""
+        if count is not None and count > _SCANNED:
+            return None
+        kept = None if search is None else self._rows.get(search)
+        if kept is not None and count is not None and kept[0] == count:
+            return kept[1]
+        rows = yield from chunks.first(_SCANNED + 1)
+        if len(rows) > _SCANNED:
+            return None
+        if search is not None and count is not None:
+            with self._changing:
+                self._rows = {search: (count, rows)}
+        return rows
+
+
+def _given(ordered: Any, error: PositionError | None) -> Any:
+    if error is not None:
+        raise error
+    return ordered
+
+
+def _reported(error: _ErrorT, reports: _Reports) -> _ErrorT | PositionError:
+    """Return the error that says it of the index, where there is one."""
+    if not isinstance(error, PositionError) or error.document not in reports:
+        return error
+    return reports[error.document](error)
+
+
+def _describe(chunks: SearchedChunks) -> str | None:
+    """Return what tells a search's filter from all others; None where nothing does."""
+    filters = chunks.filters
+    if any(map(callable, filters)):
+        return None  # it may say something else each time
+    return repr((chunks.store.name, chunks.store.place, filters))

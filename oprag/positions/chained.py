@@ -1,0 +1,128 @@
+"""What the metadata of chunks without positions say: of which page, of which file.
+
+By these their other chunks are read, and put in order page by page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+from oprag.chunk import Hit
+from oprag.errors import ConflictingPositionsError, OpragError, PositionError
+from oprag.metadata import as_number
+from oprag.positions.hit_documents import identify_documents
+from oprag.positions.identity import FILE_KEYS, FRAMEWORK_IDS, ID_KEYS, DocumentKey
+from oprag.positions.keys import PART_KEYS, look_up
+from oprag.positions.reader import read_chunks
+from oprag.positions.shared_names import STRONG_FACTS, plain
+from oprag.positions.validity import check_positions, deduplicate
+
+
+class PageKey(NamedTuple):
+    """The page of a file that a chunk is of."""
+
+    part: int | None
+    """Its number; None where the file is one text."""
+    facts: tuple[Hashable, ...]
+    """What a loader wrote of the file."""
+
+
+class Unplaced(NamedTuple):
+    """A document whose chunks lack what would order them."""
+
+    key: str
+    """Its key, as retrieval groups by."""
+    name: str
+    """What people call it."""
+    ranks: tuple[int, ...]
+    """Ranks of its chunks."""
+    selected_by: tuple[str, Any] | None
+    """A key of the metadata and its value, which all chunks of the document have, and
+    no others as far as is known; None where nothing is."""
+    part_key: str | None
+    """The key of their metadata that has the number of their page; None for none."""
+    has_pages_alone: bool
+    """Whether each chunk says on which page it is, and none says more."""
+
+    @staticmethod
+    def find_all(
+        hits: Sequence[Hit], document_key: DocumentKey | None = None
+    ) -> list[Unplaced]:
+        """Return the documents whose chunks have no position, or only share a page.
+
+        Args:
+            hits: Best first.
+            document_key: As retrieval takes it.
+        """
+        problems: dict[str, OpragError] = {}
+        documents = identify_documents(
+            hits, document_key=document_key, problems=problems
+        )
+        chunks = read_chunks(hits, documents, problems=problems)
+        check_positions(deduplicate(chunks), problems=problems)
+        found = []
+        for key, error in problems.items():
+            ranks = tuple(i for i, each in enumerate(documents) if each.key == key)
+            if not ranks or not _lacks_positions(error):
+                continue
+            first = hits[ranks[0]]
+            value = documents[ranks[0]].shared_name or key
+            selected_by = _find_selecting_key(first, value, document_key)
+            part_keys = {_find_part_key(hits[rank]) for rank in ranks}
+            part_key = part_keys.pop() if len(part_keys) == 1 else None
+            found.append(
+                Unplaced(
+                    key,
+                    documents[ranks[0]].name,
+                    ranks,
+                    selected_by,
+                    part_key,
+                    isinstance(error, ConflictingPositionsError),
+                )
+            )
+        return found
+
+    @staticmethod
+    def page_of(hit: Hit) -> PageKey | None:
+        """Return the page of a chunk; None where it is on one without a number."""
+        facts = tuple(
+            None if value is None else plain(value)
+            for value in map(hit.metadata.get, STRONG_FACTS)
+        )
+        key = _find_part_key(hit)
+        if key is not None:
+            return PageKey(as_number(look_up(hit.metadata, None, key)), facts)
+        values = [look_up(hit.metadata, None, each) for each in PART_KEYS]
+        is_named = any(value is not None for value in values)
+        return None if is_named else PageKey(None, facts)
+
+
+def _lacks_positions(error: OpragError) -> bool:
+    """Return whether chunks have no positions, rather than wrong ones."""
+    if isinstance(error, ConflictingPositionsError):
+        return error.kind == "ambiguous_position" and len(error.position) == 1
+    return isinstance(error, PositionError) and error.kind == "missing_position"
+
+
+def _find_selecting_key(
+    hit: Hit, value: str, document_key: DocumentKey | None
+) -> tuple[str, Any] | None:
+    keys: Sequence[Any] = (*FILE_KEYS, *ID_KEYS)
+    if document_key is not None:
+        keys = [document_key] if isinstance(document_key, str) else []
+    for key in keys:
+        if hit.metadata.get(key) == value:
+            return key, value
+    if document_key is None and hit.document == value:
+        # Outside the metadata of a node, and by this name in every store.
+        return FRAMEWORK_IDS[0], value
+    return None
+
+
+def _find_part_key(hit: Hit) -> str | None:
+    """Return the key of the metadata under which a chunk has the number of its page."""
+    for key in PART_KEYS:
+        if as_number(look_up(hit.metadata, None, key)) is not None:
+            return key
+    return None

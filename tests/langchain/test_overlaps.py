@@ -1,0 +1,175 @@
+"""The most common index: pages of PDF files, cut with overlaps, without positions."""
+
+import random
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+from langchain_oprag import OrderPreservingRetriever, OrderPreservingVectorStore
+from oprag import place_of
+from oprag.errors import ConflictingPositionsError, PositionWarning
+from tests.kit.pages import page_text
+from tests.stores.langchain_places import HashEmbeddings
+
+PAGES = [
+    Document(page_text(n), metadata={"source": "report.pdf", "page": n})
+    for n in range(5)
+]
+UNJOINED = Document(
+    "\n\n".join(page_text(n, lines=12) for n in (20, 21, 22)),
+    metadata={"source": "letters.pdf", "page": 0},
+)
+"""Paragraphs longer than the overlap: nothing joins its chunks."""
+
+
+def cut(documents: list[Document]) -> list[Document]:
+    splitter = RecursiveCharacterTextSplitter(chunk_size=1000, chunk_overlap=200)
+    return splitter.split_documents(documents)
+
+
+def stored(documents: list[Document]) -> InMemoryVectorStore:
+    store = InMemoryVectorStore(HashEmbeddings())
+    chunks = cut(documents)
+    random.Random(3).shuffle(chunks)  # noqa: S311 -- an order, no secret
+    store.add_documents(chunks)
+    return store
+
+
+def found_at(results: list[Document]) -> list[tuple[int, int]]:
+    """Page and place of each result in the text that was cut."""
+    texts = {each.metadata["page"]: each.page_content for each in PAGES}
+    return [
+        (d.metadata["page"], texts[d.metadata["page"]].index(d.page_content))
+        for d in results
+    ]
+
+
+@pytest.fixture
+def store() -> InMemoryVectorStore:
+    return stored(PAGES)
+
+
+@pytest.mark.parametrize("k", [2, 4, 8, 15])
+def test_pages_without_positions_are_in_order(store, k):
+    retriever = OrderPreservingRetriever(store, k=k)
+    for question in range(10):
+        results = retriever.invoke(f"question {question}")
+        assert len(results) == k
+        assert found_at(results) == sorted(found_at(results))
+
+
+async def test_awaited_they_are_the_same(store):
+    retriever = OrderPreservingRetriever(store, k=8)
+    assert await retriever.ainvoke("question") == retriever.invoke("question")
+
+
+def test_a_store_in_the_place_of_a_store_does_the_same(store):
+    ordered = OrderPreservingVectorStore(store)
+    results = ordered.similarity_search("question", k=10)
+    assert found_at(results) == sorted(found_at(results))
+
+
+def test_their_places_are_chained_and_not_exact(store):
+    for result in OrderPreservingRetriever(store, k=15).invoke("question"):
+        place = place_of(result)
+        page = PAGES[result.metadata["page"]].page_content
+        assert place.proof == "chained"
+        assert not place.exact
+        assert page[place.start : place.end] == result.page_content
+
+
+def test_merged_they_are_the_page_without_an_overlap_twice(store):
+    results = OrderPreservingRetriever(store, k=100, merge=True).invoke("question")
+    assert [each.page_content for each in results] == [
+        each.page_content for each in PAGES
+    ]
+
+
+def test_a_budget_holds_them_in_order(store):
+    retriever = OrderPreservingRetriever(store, token_budget=3_000)
+    results = retriever.invoke("question")
+    assert len(results) > 2
+    assert found_at(results) == sorted(found_at(results))
+
+
+def test_what_nothing_joins_is_an_error_that_speaks_of_the_index():
+    retriever = OrderPreservingRetriever(stored([*PAGES, UNJOINED]), k=100)
+    with pytest.raises(ConflictingPositionsError, match=r"letters\.pdf") as raised:
+        retriever.invoke("question")
+    assert "documents=loader.load()" in str(raised.value)
+    assert "overlaps of its chunks do not prove their order" in str(raised.value)
+
+
+def test_the_way_out_that_the_error_names_is_one():
+    documents = [*PAGES, UNJOINED]
+    retriever = OrderPreservingRetriever(stored(documents), k=100, documents=documents)
+    assert all(place_of(each).exact for each in retriever.invoke("question"))
+
+
+def test_with_a_warning_each_page_keeps_the_order_that_is_proved():
+    retriever = OrderPreservingRetriever(
+        stored([*PAGES, UNJOINED]), k=100, on_problem="warn"
+    )
+    with pytest.warns(PositionWarning, match=r"letters\.pdf"):
+        results = retriever.invoke("question")
+    known = [each for each in results if each.metadata["source"] == "report.pdf"]
+    others = [each for each in results if each.metadata["source"] == "letters.pdf"]
+    assert found_at(known) == sorted(found_at(known))
+    assert {place_of(each).problem for each in known} == {None}
+    assert {place_of(each).problem for each in others} == {"ambiguous_position"}
+
+
+def test_a_filter_keeps_what_it_hides_from_proving_anything():
+    documents = [
+        Document(page_text(n), metadata={**PAGES[0].metadata, "page": n})
+        for n in range(3)
+    ]
+    chunks = cut(documents)
+    for number, chunk in enumerate(chunks):
+        chunk.metadata["hidden"] = chunk.metadata["page"] == 1 and number % 5 == 1
+    store = InMemoryVectorStore(HashEmbeddings())
+    store.add_documents(chunks)
+    read: list[Any] = []
+
+    def admits(document: Document) -> bool:
+        read.append(document)
+        return not document.metadata["hidden"]
+
+    hidden = [chunk for chunk in chunks if chunk.metadata["hidden"]]
+    assert hidden
+    retriever = OrderPreservingRetriever(store, k=100, on_problem="warn")
+    with pytest.warns(PositionWarning, match="of 3 pages 2 are ordered"):
+        results = retriever.invoke("question", filter=admits)
+    assert read
+    shown = {each.page_content for each in results}
+    assert shown.isdisjoint(each.page_content for each in hidden)
+
+
+def test_another_writer_is_seen(store):
+    retriever = OrderPreservingRetriever(store, k=100)
+    retriever.invoke("question")
+    new = Document(page_text(9), metadata={"source": "report.pdf", "page": 9})
+    store.add_documents(cut([new]))
+    results = retriever.invoke("question")
+    last = [each for each in results if each.metadata["page"] == 9]
+    starts = [new.page_content.index(each.page_content) for each in last]
+    assert len(starts) > 2
+    assert starts == sorted(starts)
+
+
+def test_what_is_proved_is_kept(store):
+    retriever = OrderPreservingRetriever(store, k=8)
+    retriever.invoke("question")
+    kept = {**retriever._overlaps._known}
+    retriever.invoke("question")
+    assert kept
+    assert all(retriever._overlaps._known[key] is known for key, known in kept.items())
+
+
+def test_inputs_stay_as_they_are(store):
+    before = {key: dict(each["metadata"]) for key, each in store.store.items()}
+    OrderPreservingRetriever(store, k=8).invoke("question")
+    assert {key: each["metadata"] for key, each in store.store.items()} == before
