@@ -8,9 +8,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from oprag.chunk import FullText
 from oprag.documents import DocumentSource
 from oprag.errors import DocumentNotFoundError, UnreadableFileError
-from oprag.files import HTML_ENDINGS, joined, read_file
-
-_READ_BY_FORMAT = (".docx", ".pdf", *HTML_ENDINGS)
+from oprag.files import HTML_ENDINGS, READ_BY_FORMAT, joined, read_file
 
 
 class FolderTexts(DocumentSource):
@@ -57,7 +55,7 @@ class FolderTexts(DocumentSource):
         """
         path = self._path(document_id)
         ending = path.suffix.lower()
-        readers = [_shown] if ending in _READ_BY_FORMAT else [_raw]
+        readers = [_shown] if ending in READ_BY_FORMAT else [_raw]
         if ending in HTML_ENDINGS:
             readers.append(_raw)
         texts, failed = [], None

@@ -1,13 +1,15 @@
-"""Files of users: text in its encoding, HTML as it is shown, pages of PDF files.
+"""Files of users as texts, with what their places are named by.
 
 Also files of our own that a kill leaves whole. Nothing is imported that a format needs
 until a file of this format is read.
 """
 
+from oprag.files.bodies import Landmark
 from oprag.files.html import Shown, shown_text
 from oprag.files.pdf_places import pdf_page_image
 from oprag.files.reader import (
     HTML_ENDINGS,
+    READ_BY_FORMAT,
     FilesRead,
     FileText,
     files_in,
@@ -21,8 +23,10 @@ from oprag.files.safe_files import write_whole
 
 __all__ = [
     "HTML_ENDINGS",
+    "READ_BY_FORMAT",
     "FileText",
     "FilesRead",
+    "Landmark",
     "Shown",
     "files_in",
     "joined",

@@ -5,28 +5,74 @@ from __future__ import annotations
 import os
 import stat
 import unicodedata
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from oprag.errors import MissingDependencyError, UnreadableFileError
+from oprag.files.bodies import Body, Landmark, Read, with_headings
+from oprag.files.books import read_epub, read_notebook
+from oprag.files.captions import read_captions
 from oprag.files.html import html_text
+from oprag.files.mails import read_mail
 from oprag.files.pdf import name_blank_pages, pdf_pages
+from oprag.files.slides import read_slides
+from oprag.files.tables import read_csv, read_sheets
 from oprag.files.text import NoTextError, decode, name_bad_characters
 from oprag.files.word import word_text
 from oprag.files.worker import within_limits
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml")
-_READERS = {".docx": word_text, **dict.fromkeys(HTML_ENDINGS, html_text)}
 _AS_PDF = "save it as PDF"
+_SHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+
+
+def _read_html(data: bytes) -> list[Body]:
+    return [with_headings(html_text(data))]
+
+
+def _read_word(data: bytes) -> list[Body]:
+    return [with_headings(word_text(data))]
+
+
+def _read_markdown(data: bytes) -> list[Body]:
+    return [with_headings(decode(data))]
+
+
+def _read_mail(data: bytes) -> list[Body]:
+    return read_mail(data, _read_bodies)
+
+
+_READERS: dict[str, Read] = {
+    ".docx": _read_word,
+    ".eml": _read_mail,
+    ".epub": read_epub,
+    ".ipynb": read_notebook,
+    ".pptx": read_slides,
+    **dict.fromkeys(HTML_ENDINGS, _read_html),
+    **dict.fromkeys((".csv", ".tsv"), read_csv),
+    **dict.fromkeys((".md", ".markdown"), _read_markdown),
+    **dict.fromkeys((".srt", ".vtt"), read_captions),
+    **dict.fromkeys(_SHEETS, read_sheets),
+}
+AS_WRITTEN = (".csv", ".md", ".markdown", ".tsv")
+"""Ends of names of files whose text is what is written in them."""
+READ_BY_FORMAT = (".pdf", *(each for each in _READERS if each not in AS_WRITTEN))
+"""Ends of names of files whose text is not what is written in them."""
 _OTHERS = {
-    **dict.fromkeys((".ppt", ".pptx", ".odp"), f"holds slides; {_AS_PDF}"),
-    **dict.fromkeys((".xls", ".xlsx", ".ods"), "is a spreadsheet; save it as CSV"),
+    **dict.fromkeys((".ppt", ".odp", ".key"), f"holds slides; {_AS_PDF} or .pptx"),
     **dict.fromkeys((".doc", ".odt", ".rtf"), "is not a .docx; save it as one"),
-    **dict.fromkeys((".epub", ".mobi"), f"is an e-book; {_AS_PDF}"),
+    ".pages": "is not a .docx; save it as one",
+    ".numbers": "is a spreadsheet; save it as .xlsx or CSV",
+    ".mobi": f"is an e-book; {_AS_PDF} or .epub",
+    ".msg": "is a mail of Outlook; save it as .eml",
+    **dict.fromkeys((".pst", ".mbox"), "holds many mails; save each as .eml"),
     **dict.fromkeys((".zip", ".7z", ".rar"), "is an archive; unpack it"),
 }
 """Why files of other kinds are not read, by the end of their name."""
+_MOST_UNPACKED = 100_000_000
+"""Bytes for which a packed file gets time, at most."""
 _JOINERS = "\u200c\u200d"
 """Invisible, and part of names in Persian and of emoji."""
 
@@ -43,13 +89,19 @@ class FileText(NamedTuple):
     """As it is printed on the page."""
     notice: str = ""
     """What of the file was not read, on its first text; empty if all was."""
+    part_name: str = ""
+    """What people call this part of the file, where it is no page: `slide 3`."""
+    landmarks: tuple[Landmark, ...] = ()
+    """What places in the text are named by: headings, rows, cells, times."""
 
     @property
     def metadata(self) -> dict[str, Any]:
         """Everything but the text, under the names that LangChain's loaders use."""
         if self.page is None:
             return {"source": self.source}
-        page = {"page": self.page, "page_label": self.page_label}
+        page: dict[str, Any] = {"page": self.page, "page_label": self.page_label}
+        if self.part_name:
+            page = {"page": self.page, "part_name": self.part_name}
         return {"source": self.source, **page}
 
 
@@ -178,10 +230,11 @@ def files_in(
 
 
 def read_file(path: Path) -> list[FileText]:
-    """Read one file. What is not called HTML or Word and is no PDF is text in UTF-8.
+    """Read one file by the end of its name; what has none that is known is text.
 
     Returns:
-        One text; of a PDF one for each page that holds text.
+        One text; of a PDF one for each page that holds text, and one for each slide,
+        sheet, chapter or attachment.
 
     Raises:
         UnreadableFileError: It is missing, unreadable, empty or binary, or in another
@@ -189,7 +242,7 @@ def read_file(path: Path) -> list[FileText]:
     """
     try:
         # The process that reads may have another working directory.
-        return within_limits(_size(path), read_here, Path.cwd() / path, one_line(path))
+        return within_limits(_work(path), read_here, Path.cwd() / path, one_line(path))
     except OSError as error:
         raise unreadable(path, _said(error)) from error
     except NoTextError as error:
@@ -210,6 +263,17 @@ def _size(path: Path) -> int:
     return found.st_size
 
 
+def _work(path: Path) -> int:
+    """Return the bytes that reading a file goes through, those that it unpacks, too."""
+    size = _size(path)
+    try:
+        with zipfile.ZipFile(path) as packed:
+            unpacked = sum(entry.file_size for entry in packed.infolist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return size
+    return max(size, min(unpacked, _MOST_UNPACKED))
+
+
 def read_here(path: Path, name: str) -> list[FileText]:
     """Read one file in this process, without limits.
 
@@ -227,13 +291,39 @@ def read_here(path: Path, name: str) -> list[FileText]:
         raise NoTextError("is empty", "empty")
     if path.suffix.lower() == ".pdf" or data.startswith(b"%PDF-"):
         return _read_pdf(name, data)
-    ending = path.suffix.lower()
+    bodies = [body for body in _read_bodies(path.name, data) if body.text.strip()]
+    if not bodies:
+        raise NoTextError("holds no text", "empty")
+    notice = bodies[0].notice or name_bad_characters(data, bodies[0].text)
+    is_parted = len(bodies) > 1 or bodies[0].name != ""
+    return [
+        FileText(
+            name,
+            body.text,
+            number if is_parted else None,
+            str(number + 1) if is_parted else "",
+            notice if number == 0 else "",
+            body.name,
+            body.landmarks,
+        )
+        for number, body in enumerate(bodies)
+    ]
+
+
+def _read_bodies(name: str, data: bytes) -> list[Body]:
+    """Read the texts of a file, or of an attachment, by its name.
+
+    Raises:
+        NoTextError: There is no text in it.
+        MissingDependencyError: A library that its format needs is not installed.
+    """
+    ending = Path(name).suffix.lower()
+    if ending == ".pdf" or data.startswith(b"%PDF-"):
+        return [Body(page.text, f"page {page.label}") for page in pdf_pages(data)]
     if ending in _OTHERS:
         raise NoTextError(_OTHERS[ending], "binary")
-    text = _READERS.get(ending, decode)(data)
-    if not text.strip():
-        raise NoTextError("holds no text", "empty")
-    return [FileText(name, text, notice=name_bad_characters(data, text))]
+    read = _READERS.get(ending)
+    return [Body(decode(data))] if read is None else read(data)
 
 
 def _read_pdf(name: str, data: bytes) -> list[FileText]:

@@ -48,6 +48,8 @@ def word_text(data: bytes) -> str:
         page = mammoth.convert_to_html(
             io.BytesIO(complete_word(data)), style_map=_STYLES, convert_image=no_picture
         ).value
+    except NoTextError:
+        raise
     except _complaints() as error:
         message = "is a damaged Word file, or is locked by a password"
         raise NoTextError(message) from error

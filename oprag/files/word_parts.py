@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from oprag.files.text import NoTextError
 from oprag.files.word_numbers import Numbering, W
 from oprag.optional import require
 
@@ -27,10 +28,12 @@ _LARGEST = 1 << 30
 """Bytes of a file when it is unpacked, at most."""
 
 
-def unpacked_size(data: bytes) -> int:
-    """Return the bytes that a packed file has when it is unpacked, as it says."""
+def check_unpacked(data: bytes) -> None:
+    """Refuse a packed file that says that it is too large when it is unpacked."""
     with zipfile.ZipFile(io.BytesIO(data)) as packed:
-        return sum(entry.file_size for entry in packed.infolist())
+        size = sum(entry.file_size for entry in packed.infolist())
+    if size > _LARGEST:
+        raise NoTextError(f"has {size / 1e9:.0f} GB when it is unpacked; divide it")
 
 
 def complete_word(data: bytes) -> bytes:
@@ -38,10 +41,9 @@ def complete_word(data: bytes) -> bytes:
 
     Raises:
         MissingDependencyError: lxml is not installed.
-        ValueError: It is too large when it is unpacked.
+        NoTextError: It is too large when it is unpacked.
     """
-    if unpacked_size(data) > _LARGEST:
-        raise ValueError("too large")
+    check_unpacked(data)
     made = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(made, "w") as new:
         styles = _parse(old, "word/styles.xml")
@@ -149,7 +151,7 @@ def _write_math(element: Any) -> str:
     """Write an equation in one line: `(a+b)/2`, `x^2`, `√(x)`."""
     kind = element.tag.removeprefix(_M) if isinstance(element.tag, str) else ""
     if kind == "t":
-        return element.text or ""
+        return (element.text or "").replace("\u2061", " ")  # joins name and argument
     pieces = [(child.tag, _write_math(child)) for child in element]
     write = _WRITERS.get(kind)
     if write is None:

@@ -17,6 +17,7 @@ from oprag.errors import DocumentNotFoundError, InvalidOptionError, OpragError, 
 from oprag.metadata import DOC_URI, PART_INDEX, as_number
 from oprag.positions import PART_KEYS
 from oprag.reading.names import meant, shown_names
+from oprag.splitting import find_headings
 from oprag.tokens import Do, Steps, TokenizerSpec, in_thread, resolve_token_counter
 
 DESCRIPTIONS: Mapping[str, str] = {
@@ -37,12 +38,6 @@ _LONGEST_TOKEN = 8
 _MOST_LISTED = 200
 """Lines of a list."""
 _WIDTH = 80
-_HEADING = re.compile(
-    # A fenced block to its end: what looks like a heading in it is none.
-    r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(?s:.*?)(?:^ {0,3}\1[`~]*[ \t]*$|\Z)"
-    r"|^#{1,6}[ \t]+(?P<title>.+?)(?:[ \t]+#+)?[ \t]*$",
-    re.MULTILINE,
-)
 _PARAGRAPH = re.compile(r"(?:\A|\n[ \t]*\n)\s*(?P<title>\S[^\n]*)")
 
 Named = Annotated[str, "The document's name, as citations have it."]
@@ -130,12 +125,11 @@ class DocumentReader:
         _, _, full = yield from self._found(document)
         parts, lines = _parts(full), []
         for label, (text, *_) in parts.items():
-            headings = [found for found in _HEADING.finditer(text) if found["title"]]
-            matches = headings or [*_PARAGRAPH.finditer(text)]
-            each = -(-len(matches) * len(parts) // _MOST_LISTED) or 1
-            starts = [
-                (found.start("title"), found["title"]) for found in matches[::each]
-            ]
+            titles = [(each.start, each.title) for each in find_headings(text)]
+            if not titles:
+                found = _PARAGRAPH.finditer(text)
+                titles = [(each.start("title"), each["title"]) for each in found]
+            starts = titles[:: -(-len(titles) * len(parts) // _MOST_LISTED) or 1]
             ends = [start for start, _ in starts[1:]] + [len(text)]
             for (start, title), end in zip(starts, ends, strict=True):
                 place = f"{label}, " if label else ""

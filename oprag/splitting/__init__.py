@@ -3,6 +3,13 @@
 Also what a chunk carries of its document: parts, ids and stamps.
 """
 
+from oprag.splitting.headings import (
+    Heading,
+    Section,
+    find_headings,
+    find_sections,
+    name_columns,
+)
 from oprag.splitting.parts import (
     Part,
     SourceText,
@@ -29,13 +36,18 @@ from oprag.splitting.windows import TextChunk
 
 __all__ = [
     "OF_SENTENCES",
+    "Heading",
     "Part",
+    "Section",
     "SentenceSpans",
     "SourceText",
     "Stamp",
     "TextChunk",
     "check_splitting",
+    "find_headings",
+    "find_sections",
     "group_parts",
+    "name_columns",
     "part_numbers",
     "parts_named",
     "punkt_sentence_spans",

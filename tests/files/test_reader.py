@@ -337,13 +337,6 @@ def test_a_damaged_word_file_is_named(damage, tmp_path):
         read_file(file)
 
 
-def test_files_of_other_kinds_have_a_sentence_of_their_own(tmp_path):
-    (tmp_path / "talk.pptx").write_bytes(b"PK\3\4")
-
-    with pytest.raises(UnreadableFileError, match=r"talk.pptx' holds slides; save it"):
-        read_file(tmp_path / "talk.pptx")
-
-
 def test_a_page_is_read_in_the_encoding_that_it_declares():
     page = '<meta charset="{}"><p>Café – “naïve”</p>'
 

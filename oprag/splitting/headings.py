@@ -1,0 +1,84 @@
+"""Headings of a text in Markdown, and the path of headings to each of its places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_HEADING = re.compile(
+    # A fenced block to its end: what looks like a heading in it is none.
+    r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(?s:.*?)(?:^ {0,3}\1[`~]*[ \t]*$|\Z)"
+    r"|^(?P<marks>#{1,6})[ \t]+(?P<title>.+?)(?:[ \t]+#+)?[ \t]*$"
+    r"|(?P<table>(?:^\|.*\|[ \t]*(?:\n|\Z)){2,})",
+    re.MULTILINE,
+)
+_CELLS = re.compile(r"(?<!\\)\|")
+_LONGEST = 120
+"""Characters of a heading in a path."""
+BETWEEN = " > "
+"""Between the headings of a path."""
+
+
+class Heading(NamedTuple):
+    """A heading of a text."""
+
+    start: int
+    """Where its words begin."""
+    title: str
+    level: int
+
+
+class Section(NamedTuple):
+    """A place of a text from which on a path of headings holds."""
+
+    start: int
+    path: str
+    """The headings from the top down, with ` > ` between; empty for none. In a table
+    its first row follows: `Prices: Year | Coal`."""
+
+
+def find_headings(text: str) -> list[Heading]:
+    """Return the headings of a text in Markdown."""
+    return [
+        Heading(match.start("title"), match["title"], len(match["marks"]))
+        for match in _HEADING.finditer(text)
+        if match["title"]
+    ]
+
+
+def find_sections(text: str) -> list[Section]:
+    """Return where in a text in Markdown the path of headings changes."""
+    return [*_sections(text)]
+
+
+def _sections(text: str) -> Iterator[Section]:
+    titles: dict[int, str] = {}
+    path = ""
+    for match in _HEADING.finditer(text):
+        if match["title"]:
+            level = len(match["marks"])
+            titles = {at: title for at, title in titles.items() if at < level}
+            titles[level] = _shorten(match["title"])
+            path = BETWEEN.join(titles[at] for at in sorted(titles))
+            yield Section(match.start(), path)
+        elif match["table"]:
+            first = match["table"].partition("\n")[0]
+            if sum(map(bool, _cells(first))) > 1:  # one alone is a title
+                named = name_columns(path, first)
+                yield Section(match.start() + len(first) + 1, named)
+                yield Section(match.end(), path)
+
+
+def name_columns(path: str, row: str) -> str:
+    """Return a path with the first row of a table behind it."""
+    return ": ".join(filter(None, (path, _shorten(" | ".join(_cells(row))))))
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in _CELLS.split(row.strip().strip("|"))]
+
+
+def _shorten(title: str) -> str:
+    title = " ".join(title.split())
+    return title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"

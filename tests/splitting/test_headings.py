@@ -1,0 +1,44 @@
+"""Headings of Markdown: found, and the path of them to each place."""
+
+from oprag.splitting import find_headings, find_sections
+
+TEXT = """\
+Before.
+
+# Lease
+
+```
+# no heading
+```
+
+## Rent ##
+
+| Year | Coal |
+| 1900 | 12 |
+
+After.
+
+# End
+"""
+
+
+def test_headings_are_found_outside_of_code():
+    assert [(each.title, each.level) for each in find_headings(TEXT)] == [
+        ("Lease", 1),
+        ("Rent", 2),
+        ("End", 1),
+    ]
+
+
+def test_a_path_holds_from_a_heading_on_and_names_the_columns_of_a_table():
+    sections = find_sections(TEXT)
+
+    assert [
+        (TEXT[each.start :].split("\n", maxsplit=1)[0], each.path) for each in sections
+    ] == [
+        ("# Lease", "Lease"),
+        ("## Rent ##", "Lease > Rent"),
+        ("| 1900 | 12 |", "Lease > Rent: Year | Coal"),
+        ("", "Lease > Rent"),
+        ("# End", "End"),
+    ]
