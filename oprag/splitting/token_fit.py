@@ -73,8 +73,10 @@ def boundary_at_or_before(text: str, position: int, known: int = 0) -> int:
         position: In characters, `known <= position <= len(text)`.
         known: A place that is a boundary, to search back to at most.
     """
+    if position >= len(text) or _is_apart(text, position):
+        return position
     patterns = _patterns()
-    if patterns is None or position >= len(text) or _is_apart(text, position):
+    if patterns is None:
         return position
     grapheme, standalone_pair = patterns
     boundary = position

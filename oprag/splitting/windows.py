@@ -28,6 +28,8 @@ class _Cut(NamedTuple):
     """The token that begins there; the number of tokens at the text's end."""
     position: int
     """In characters."""
+    exact: bool
+    """Whether it is where the token begins."""
 
 
 def token_windows(
@@ -45,9 +47,9 @@ def token_windows(
     tokenized = tokenize(text, counter.tokenizer)
     if not tokenized.n_tokens:
         return [TextChunk(0, len(text), 0)]
-    windows = _Windows(text, tokenized, counter, chunk_size)
+    windows = _Windows(text, tokenized, counter, chunk_size, counter.counts_tokens)
     chunks: list[TextChunk] = []
-    opening = ended = _Cut(0, 0)
+    opening = ended = _Cut(0, 0, exact=True)
     while ended.position < len(text):
         before = ended
         closing = windows.cut(opening.token + chunk_size, opening.position)
@@ -61,7 +63,7 @@ def token_windows(
         token = closing.token - chunk_overlap
         if token <= opening.token:
             token = opening.token + chunk_size - chunk_overlap
-        following = windows.cut(token, opening.position)
+        following = windows.cut(token, opening.position, closing)
         passed = following.position > ended.position
         if passed or (ended is not before and token >= ended.token):
             following = ended
@@ -76,19 +78,24 @@ class _Windows(NamedTuple):
     tokenized: TokenizedText
     counter: NamedTokenCounter
     size: int
+    by_ends: bool
+    """Whether the counter counts the tokens of this tokenisation."""
 
-    def cut(self, token: int, reached: int) -> _Cut:
+    def cut(self, token: int, reached: int, known: _Cut | None = None) -> _Cut:
         """The cut before a token, not before another one that was reached."""
+        if known and known.exact and known.token == token:
+            return known
         n_tokens = self.tokenized.n_tokens
         if token >= n_tokens:
-            return _Cut(n_tokens, len(self.text))
-        (start,) = self.tokenized.starts([token])
-        return _Cut(token, _moved(self.text, start, reached))
+            return _Cut(n_tokens, len(self.text), exact=True)
+        start = self.tokenized.start(token)
+        place = _moved(self.text, start, reached)
+        return _Cut(token, place, start.exact and place == start.position)
 
     def fitting(self, opening: _Cut, closing: _Cut) -> tuple[_Cut, int]:
         """The end of a window that fits, and what it counts alone."""
         start, limit = opening.position, closing.position
-        while (tokens := self._count(start, closing.position)) > self.size:
+        while (tokens := self._count(opening, closing)) > self.size:
             earlier = closing.token - (tokens - self.size)
             if earlier <= opening.token:
                 return self._inside_a_token(opening, limit)
@@ -97,8 +104,18 @@ class _Windows(NamedTuple):
                 return self._inside_a_token(opening, limit)
         return closing, tokens
 
-    def _count(self, start: int, end: int) -> int:
-        return self.counter.count_again(self.text[start:end])
+    def _count(self, opening: _Cut, closing: _Cut) -> int:
+        """What a window counts alone: its ends anew, if they are known to be apart."""
+        count = self.counter.count_again
+        ends = None
+        if self.by_ends and opening.exact and closing.exact:
+            ends = self.tokenized.ends(opening.token, closing.token)
+        if ends is None:
+            return count(self.text[opening.position : closing.position])
+        tokens = ends.n_tokens
+        for end in (ends.head, ends.tail):
+            tokens += count(end) if end else 0
+        return tokens
 
     def _inside_a_token(self, opening: _Cut, limit: int) -> tuple[_Cut, int]:
         """The same where no token of the whole text begins at a place that fits."""
@@ -111,7 +128,8 @@ class _Windows(NamedTuple):
         passed = sum(begin.position < place for begin in after)
         if passed < len(after) and after[passed].position == place:
             passed += 1
-        return _Cut(opening.token + passed, place), self._count(start, place)
+        closing = _Cut(opening.token + passed, place, exact=False)
+        return closing, self._count(opening, closing)
 
 
 def _moved(text: str, start: TokenStart, reached: int) -> int:

@@ -10,6 +10,7 @@ import importlib.util
 import inspect
 import operator
 import re
+import sys
 import warnings
 from array import array
 from collections.abc import Callable, Sequence
@@ -90,6 +91,15 @@ class NamedTokenCounter:
             )
             raise TokenizerError(message, tokenizer=self.label)
         return number
+
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether it counts the tokens of its `tokenizer`, and nothing else."""
+        function = getattr(self.count, "func", None)
+        return (
+            function in {_tiktoken_count, _huggingface_count}
+            and self.count.args[0] is self.tokenizer  # type: ignore[attr-defined]  # a partial
+        )
 
     @property
     def label(self) -> str:
@@ -308,12 +318,16 @@ def _tiktoken_count(encoding: tiktoken.Encoding, text: str) -> int:
 
 
 def tiktoken_tokens(encoding: tiktoken.Encoding, text: str) -> Sequence[int]:
-    """Return the tokens of a text; millions as an array: a list holds up all threads.
+    """Return the tokens of a text; those of a long one as an array.
 
-    Arrays need numpy, and tiktoken from 0.9 on.
+    An array is made sooner, and a list of millions holds up all threads. Arrays need
+    numpy, which is loaded for very long texts only, and tiktoken from 0.9 on.
     """
-    has_arrays = hasattr(encoding, "encode_to_numpy")
-    if len(text) > _VERY_LONG and has_arrays and importlib.util.find_spec("numpy"):
+    wants_array = len(text) > _LONG and hasattr(encoding, "encode_to_numpy")
+    if wants_array and (
+        "numpy" in sys.modules
+        or (len(text) > _VERY_LONG and importlib.util.find_spec("numpy"))
+    ):
         tokens = array("I")
         tokens.frombytes(
             encoding.encode_to_numpy(text, disallowed_special=()).tobytes()

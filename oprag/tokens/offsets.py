@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from oprag.tokens.counters import encodable, tiktoken_tokens
+from oprag.tokens.joints import (
+    ENDS_OF_WORDS,
+    IN_WORDS,
+    VISIBLE,
+    Joints,
+    joints_of_huggingface,
+    joints_of_tiktoken,
+)
 from oprag.tokens.tiktoken_files import is_encoding
 
 if TYPE_CHECKING:
@@ -28,6 +38,17 @@ class TokenStart(NamedTuple):
     token of one that the token before begins."""
 
 
+class Ends(NamedTuple):
+    """A part of a text, in three: between its ends the tokens are those of the text."""
+
+    head: str
+    """What comes before its first joint."""
+    n_tokens: int
+    """Tokens of the text between that and its last joint."""
+    tail: str
+    """What comes after its last joint."""
+
+
 class TiktokenText:
     """Tokens of a byte-level encoding, which together are the text's UTF-8 bytes."""
 
@@ -37,11 +58,45 @@ class TiktokenText:
     def __init__(self, text: str, encoding: tiktoken.Encoding) -> None:
         self._text = text
         self._tokens = tiktoken_tokens(encoding, text)
-        self._length_of: Callable[[int], int] = _byte_lengths(encoding).__getitem__
+        self._ends = _byte_ends(self._tokens, encoding)
         self.n_tokens = len(self._tokens)
         self._encoded = text.encode()
+        self._encoding = encoding
+        self._sides = _sides(encoding)
         # Token, byte and character of what was asked for before, ascending.
         self._found = [(0, 0, 0)]
+
+    def ends(self, first: int, last: int) -> Ends | None:
+        """Divide a part of the text, from its token `first` up to `last`, at joints.
+
+        Args:
+            first: A token that begins with a character.
+            last: Another one after it, or the number of tokens.
+
+        Returns:
+            None where no two joints are known.
+        """
+        sides = self._sides
+        if sides is None:
+            return None
+        tokens = self._tokens
+        opening, closing = first, last
+        while opening < last and not (
+            opening == 0
+            or sides[tokens[opening]] & sides[tokens[opening - 1]] >> _AFTER
+        ):
+            opening += 1
+        while closing > opening and not (
+            closing == self.n_tokens
+            or sides[tokens[closing]] & sides[tokens[closing - 1]] >> _AFTER
+        ):
+            closing -= 1
+        if closing == opening:
+            return None
+        read = self._encoding.decode_bytes
+        head = read(tokens[first:opening]).decode() if opening > first else ""
+        tail = read(tokens[closing:last]).decode() if closing < last else ""
+        return Ends(head, closing - opening, tail)
 
     def starts(self, indices: Sequence[int]) -> list[TokenStart]:
         """Find where tokens begin.
@@ -49,22 +104,35 @@ class TiktokenText:
         Returns:
             One for each, positions never descending.
         """
+        return [self.start(index) for index in indices]
+
+    def _length(self, first: int, last: int) -> int:
+        """Add up the bytes of some tokens."""
+        if self._ends is not None:
+            return int(self._ends[last - 1]) - (
+                int(self._ends[first - 1]) if first else 0
+            )
+        # The fastest way. It takes two at least, so twice the one without bytes.
+        several = itemgetter(-1, -1, *self._tokens[first:last])
+        return sum(several(_byte_lengths(self._encoding)))
+
+    def start(self, index: int) -> TokenStart:
+        """Find where one token begins."""
         encoded, found = self._encoded, self._found
-        starts = []
-        nearest = bisect_left(found, (indices[0] + 1,)) - 1 if indices else 0
-        token, offset, begun = found[nearest]
-        for index in indices:
-            length = sum(map(self._length_of, self._tokens[token:index]))
+        token, offset, begun = found[-1]
+        if index < token:
+            token, offset, begun = found[bisect_left(found, (index + 1,)) - 1]
+        if index > token:
+            length = self._length(token, index)
             passed = encoded[offset : offset + length]
             if not passed.isascii():
                 passed = passed.translate(None, _CONTINUATION_BYTES)
+            offset += length
             begun += len(passed)
-            token, offset = index, offset + length
-            if token > found[-1][0]:
-                found.append((token, offset, begun))
-            inside = encoded[offset] in _CONTINUATION_BYTES
-            starts.append(TokenStart(begun - inside, not inside))
-        return starts
+            if index > found[-1][0]:
+                found.append((index, offset, begun))
+        inside = encoded[offset] in _CONTINUATION_BYTES
+        return TokenStart(begun - inside, not inside)
 
 
 class HuggingFaceText:
@@ -80,6 +148,51 @@ class HuggingFaceText:
         # A batch, because it lets other threads run meanwhile.
         (self._encoding,) = tokenizer.encode_batch([text], add_special_tokens=False)
         self.n_tokens = len(self._encoding)
+        self._text = text
+        self._joints = joints_of_huggingface(tokenizer)
+
+    def ends(self, first: int, last: int) -> Ends | None:
+        """Divide a part of the text at joints; see `TiktokenText.ends`."""
+        if self._joints is Joints.NONE:
+            return None
+        start = self._span(first)[0] if first else 0
+        end = self._span(last)[0] if last < self.n_tokens else len(self._text)
+        opening, closing = first, last
+        begun = self._joint(opening, start)
+        while opening < last and (begun is None or begun < start):
+            opening += 1
+            begun = self._joint(opening, start)
+        ended = self._joint(closing, end)
+        # A joint is one by the character after its blank, which the part has to hold.
+        while closing > opening and (
+            ended is None or not (ended == end or ended + 1 < end)
+        ):
+            closing -= 1
+            ended = self._joint(closing, end)
+        if closing == opening or begun is None or ended is None:
+            return None
+        head, tail = self._text[start:begun], self._text[ended:end]
+        return Ends(head, closing - opening, tail)
+
+    def _joint(self, index: int, wanted: int) -> int | None:
+        """Return the joint at which a token begins; of two, the one that is wanted."""
+        text = self._text
+        if index == 0:
+            return 0
+        if index == self.n_tokens:
+            return len(text)
+        encoding = self._encoding
+        if encoding.token_to_word(index) == encoding.token_to_word(index - 1):
+            return None
+        start, _ = self._span(index)
+        blank = start if text.startswith(" ", start) else start - 1
+        before, *others = [*text[max(blank - 1, 0) : blank + 2], ""]
+        if before not in VISIBLE or others[0] != " " or others[1] not in VISIBLE:
+            return None
+        if self._span(index - 1)[1] > blank:  # the blank is a token by itself
+            return None
+        is_behind = self._joints is Joints.AROUND and wanted == blank + 1
+        return wanted if is_behind else blank
 
     def starts(self, indices: Sequence[int]) -> list[TokenStart]:
         """Find where tokens begin; see `TiktokenText.starts`."""
@@ -91,6 +204,10 @@ class HuggingFaceText:
             _, before = self._span(index - 1) if index else (0, 0)
             starts.append(TokenStart(reached, before <= reached or before < end))
         return starts
+
+    def start(self, index: int) -> TokenStart:
+        """Find where one token begins."""
+        return self.starts([index])[0]
 
     def _span(self, index: int) -> tuple[int, int]:
         return self._encoding.token_to_chars(index) or (0, 0)
@@ -108,10 +225,54 @@ def tokenize(text: str, tokenizer: Any) -> TokenizedText:
     return HuggingFaceText(text, tokenizer)
 
 
-@lru_cache(maxsize=4)
+_AFTER = 2
+"""Bits by which the end of a token stands above the beginning of the one after it."""
+
+
+@lru_cache(maxsize=8)
+def _sides(encoding: tiktoken.Encoding) -> bytes | None:
+    """Return bits of each token by its number; None: there are no joints.
+
+    There is a joint where the first token ends and the second begins with the same bit,
+    one for each kind: see `Joints.BEFORE` and `Joints.WORDS`.
+    """
+    if joints_of_tiktoken(encoding) is Joints.NONE:
+        return None
+    sides = bytearray(encoding.n_vocab)
+    for token, length in enumerate(_byte_lengths(encoding)):
+        if length:
+            read = encoding.decode_single_token_bytes(token).decode("latin-1")
+            before_blank = read[0] == " " and length > 1 and read[1] in VISIBLE
+            before_other = read[0].isascii() and read[0] not in IN_WORDS
+            sides[token] = (
+                before_blank
+                | before_other << 1
+                | (read[-1] in VISIBLE) << _AFTER
+                | (read[-1] in ENDS_OF_WORDS) << _AFTER + 1
+            )
+    return bytes(sides)
+
+
+def _byte_ends(tokens: Sequence[int], encoding: tiktoken.Encoding) -> Any:
+    """Return where the tokens of an array end, in bytes; None for those of a list."""
+    if not isinstance(tokens, array):
+        return None
+    import numpy as np  # which made the array
+
+    return _byte_lengths_as_array(encoding)[np.frombuffer(tokens, np.uint32)].cumsum()
+
+
+@lru_cache(maxsize=8)
+def _byte_lengths_as_array(encoding: tiktoken.Encoding) -> Any:
+    import numpy as np
+
+    return np.array(_byte_lengths(encoding))
+
+
+@lru_cache(maxsize=8)
 def _byte_lengths(encoding: tiktoken.Encoding) -> list[int]:
-    """Bytes of each token by its number, 0 for numbers that are not used."""
-    lengths = [0] * encoding.n_vocab
+    """Bytes of each token by its number, 0 for numbers that are not used; at last 0."""
+    lengths = [0] * (encoding.n_vocab + 1)
     for token in range(encoding.n_vocab):
         try:
             lengths[token] = len(encoding.decode_single_token_bytes(token))
