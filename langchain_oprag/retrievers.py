@@ -281,7 +281,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         stores = verified_stores(self.base_retriever)
         inside = unwrapped(self.base_retriever, {})[:1]
         options = self._context(self._fetch({}, {}, None))
-        return Verification(stores, options, inside=inside)
+        return Verification(stores, options, overlaps=True, inside=inside)
 
     def best_first(self, token_budget: int | None) -> Self:
         """Return a best-first copy for Self-Route, which does its own ordering.

@@ -322,7 +322,7 @@ class OrderPreservingRetriever(WrappingRetriever):
     def _verification(self) -> Verification:
         inside = (self.base_retriever,)
         stores, options = verified_stores(*inside), self._bound_options()
-        return Verification(stores, options, inside=inside)
+        return Verification(stores, options, overlaps=True, inside=inside)
 
     def _for_tool(
         self, seen: Seen | None = None, numbers: Numbers | None = None

@@ -7,7 +7,12 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from oprag.chunk import ChainedPlace, Hit, Span
-from oprag.errors import ConflictingPositionsError, MissingPositionError, PositionError
+from oprag.errors import (
+    ConflictingPositionsError,
+    MissingPositionError,
+    OpragError,
+    PositionError,
+)
 from oprag.locating import Chain, chain_pages
 from oprag.metadata import as_number
 from oprag.positions import Unplaced
@@ -113,6 +118,11 @@ class DocumentChains:
             return ChainedPlace(page[0])
         return ChainedPlace(page[0], Span(start, start + len(hit.text)), self._scoped)
 
+    def is_ordered(self, hit: Hit) -> bool:
+        """Return whether the chunks of a hit's page are in order."""
+        page = Unplaced.page_of(hit) or _NOWHERE
+        return page in self._there and self._is_ordered(page)
+
     def unproved(self, hits: Sequence[Hit]) -> bool:
         """Return whether two of these are on one page, whose order is not known."""
         texts: dict[_Page, set[str]] = {}
@@ -135,7 +145,7 @@ def _agrees(chain: Chain, chunks: Sequence[Hit]) -> bool:
     return all(first[1] <= second[1] for first, second in pairwise(recorded))
 
 
-def report_unproved(error: PositionError, name: str, counts: Counts) -> PositionError:
+def report_unproved(error: OpragError, name: str, counts: Counts) -> PositionError:
     """Return an error that says it of the index, not of the question.
 
     Args:
@@ -157,7 +167,7 @@ def report_unproved(error: PositionError, name: str, counts: Counts) -> Position
         'found in its text; or set on_problem="warn".'
     )
     kept = {key: value for key, value in vars(error).items() if key in _FACTS}
-    kind = type(error)
-    if kind not in (ConflictingPositionsError, MissingPositionError):
-        kind = PositionError
-    return kind(message, **kept)
+    for kind in (ConflictingPositionsError, MissingPositionError):
+        if isinstance(error, kind):
+            return kind(message, **kept)
+    return PositionError(message, **kept)

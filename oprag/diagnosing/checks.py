@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from oprag.chaining import DocumentChains
 from oprag.chunk import Chunk, Hit, Span
 from oprag.citations import distinct_names
 from oprag.diagnosing.report import Findings
@@ -22,6 +23,7 @@ from oprag.positions import (
     DocumentKey,
     Identity,
     PositionKeys,
+    Unplaced,
     check_positions,
     deduplicate,
     identify_document,
@@ -171,8 +173,17 @@ def check_group(
     findings: Findings,
     *,
     position_keys: PositionKeys | None,
+    chains: DocumentChains | None = None,
 ) -> list[Chunk] | None:
     """Note what is wrong with the positions of one document.
+
+    Args:
+        chunks: Those of the index.
+        group: The document.
+        findings: Gets what is wrong.
+        position_keys: As retrieval takes it.
+        chains: The order of its pages, where positions lack; None for no document
+            that lacks them. Chunks that it orders have no problem.
 
     Returns:
         Its chunks as retrieval reads them, in the order of the store; None where it
@@ -182,7 +193,11 @@ def check_group(
     read = read_group(hits, group.name, position_keys)
     if isinstance(read, PositionError):
         kind = read.kind
-        for at in _concerned(read, hits, group.name, position_keys):
+        concerned = _concerned(read, hits, group.name, position_keys)
+        if chains is not None:
+            every = range(len(hits))
+            concerned = [i for i in every if not chains.is_ordered(hits[i])]
+        for at in concerned:
             detail = read.message.partition(". ")[0]
             if isinstance(read, MissingPositionError):
                 detail = keys_of(hits[at])
@@ -197,6 +212,31 @@ def check_group(
             findings.add("duplicate", index, group.name, detail)
         seen.add(place)
     return read
+
+
+def find_chains(
+    hits: Sequence[Hit],
+    error: object,
+    position_keys: PositionKeys | None,
+    *,
+    scoped: bool = True,
+) -> DocumentChains | None:
+    """Return the order of a document's pages by overlaps, where it has no positions.
+
+    Args:
+        hits: All its chunks.
+        error: What retrieval says of it; or the chunks that it reads.
+        position_keys: As retrieval takes it.
+        scoped: Whether nothing hides chunks.
+
+    Returns:
+        None where it has positions, or not one page is in order.
+    """
+    lacks = isinstance(error, PositionError) and Unplaced.is_said_by(error)
+    if position_keys is not None or not lacks:
+        return None
+    chains = DocumentChains(hits, scoped=scoped)
+    return chains if chains.is_known and chains.counts.ordered else None
 
 
 def keys_of(hit: Hit) -> str:

@@ -8,21 +8,31 @@ write so that the index is right.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import pairwise
 from typing import NamedTuple
 
+from oprag.chaining import Counts
 from oprag.chunk import Hit, is_cut
-from oprag.diagnosing.checks import Group, check_group, group_chunks, keys_of
+from oprag.diagnosing.checks import (
+    Group,
+    check_group,
+    find_chains,
+    group_chunks,
+    keys_of,
+    read_group,
+)
 from oprag.diagnosing.proofs import ProvedDocument, prove
 from oprag.diagnosing.repair import Change, plan_changes
 from oprag.diagnosing.report import (
+    CHAINED,
     EMPTY,
     EXAMPLES,
     Diagnosis,
     Example,
     Findings,
+    Problem,
     Proofs,
     Verdict,
 )
@@ -155,6 +165,7 @@ class Examination:
         """Numbers of the chunks without a source, if sources were given."""
         self._keys = position_keys, document_key
         self._findings = Findings(self.id_of)
+        self._chained: list[tuple[Group, Counts]] = []
         self._starts = [-1] * len(chunks)
         """Return each chunk's start in its source, where that is proved; else -1."""
         proofs = None if sources is None else self._compare(sources)
@@ -170,7 +181,7 @@ class Examination:
         ordered = not self._find_ids_of_chunks(document_key) and ordered
         self.damaged = check_documents(chunks, self._findings, sampled=not taken.is_all)
         """Numbers of the chunks of documents that cannot be read whole."""
-        problems = self._findings.problems()
+        problems = (*self._findings.problems(), *self._report_chains())
         ordered &= all(problem.kind != "wrong_position" for problem in problems)
         verdict: Verdict = "ordered" if ordered else "not ordered"
         self.diagnosis = Diagnosis(
@@ -181,6 +192,17 @@ class Examination:
             problems if chunks else (EMPTY,),
             proofs,
         )
+
+    def _report_chains(self) -> Iterator[Problem]:
+        """Say of how many pages without positions the overlaps prove the order."""
+        if not self._chained:
+            return
+        ordered = sum(counts.ordered for _, counts in self._chained)
+        pages = sum(counts.pages for _, counts in self._chained)
+        message = f"Ordered by overlaps: {ordered:,} of {pages:,} pages."
+        chunks = sum(len(group.members) for group, _ in self._chained)
+        documents = len(self._chained)
+        yield Problem(CHAINED, message, chunks, documents, (), serious=False)
 
     def id_of(self, number: int) -> str:
         """Return the store's id of a chunk, or its number."""
@@ -249,9 +271,19 @@ class Examination:
                 self._findings.add("missing_document", i, "", detail)
             return False
         position_keys, _ = self._keys
+        hits = [self.chunks[i] for i in group.members]
+        judged = read_group(hits, group.name, position_keys)
+        chains = find_chains(hits, judged, position_keys)
         read = check_group(
-            self.chunks, group, self._findings, position_keys=position_keys
+            self.chunks,
+            group,
+            self._findings,
+            position_keys=position_keys,
+            chains=chains,
         )
+        if chains is not None:
+            self._chained.append((group, chains.counts))
+            return chains.counts.ordered == chains.counts.pages
         if read is None:
             return False
         pairs = zip([self._starts[i] for i in group.members], read, strict=True)

@@ -144,6 +144,8 @@ MESSAGES = {
 """Meanings of the kinds of problems, in the order in which they are reported."""
 
 
+CHAINED = "ordered_by_overlaps"
+"""The kind that says of how many pages the overlaps of their chunks prove the order."""
 EMPTY = Problem("empty", MESSAGES["empty"], 0, 0, ())
 """The problem of an index without chunks."""
 

@@ -16,7 +16,7 @@ from oprag.context import check_option
 from oprag.diagnosing.checks import examine, group_chunks, read_group
 from oprag.documents import StoredChunk, is_own
 from oprag.errors import PositionError
-from oprag.positions import DocumentKey, PositionKeys, identify_document
+from oprag.positions import DocumentKey, PositionKeys, Unplaced, identify_document
 
 
 class Sample(NamedTuple):
@@ -50,7 +50,12 @@ def take_sample(
     for group in group_chunks(taken, document_key):
         hits = [taken[i] for i in group.members]
         read = read_group(hits, group.name, position_keys)
-        if not isinstance(read, PositionError) and _says_too_little(read):
+        if isinstance(read, PositionError):
+            # All chunks of its pages may show their order.
+            is_unsettled = position_keys is None and Unplaced.is_said_by(read)
+        else:
+            is_unsettled = _says_too_little(read)
+        if is_unsettled:
             unsettled.add(group.key)
     is_all = True
     for chunk in rest:

@@ -8,9 +8,10 @@ from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
+from oprag.chaining import report_unproved
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, arrange, warn, with_texts
-from oprag.diagnosing.checks import group_chunks, read_group
+from oprag.diagnosing.checks import Group, find_chains, group_chunks, read_group
 from oprag.diagnosing.doctor import Examination
 from oprag.diagnosing.report import Diagnosis
 from oprag.diagnosing.sample import take_sample
@@ -83,6 +84,8 @@ class Verification(NamedTuple):
     put in order; raises what a question would."""
     read_found: Callable[[Any, ContextOptions], Steps[Any]] | None = None
     """Reads what was found."""
+    overlaps: bool = False
+    """Whether it asks the store for the order of chunks without positions."""
     inside: Sequence[object] = ()
     """What the chunks come through: those of oprag put them in order before."""
 
@@ -113,8 +116,33 @@ class Verification(NamedTuple):
             except InvalidOptionError:  # what is wrong with an option
                 raise
             except OpragError as error:
-                errors.append(error)
+                if errors is refused and self._asks_the_store:
+                    found_of_store = self._ordered_by_overlaps(error, hits, group)
+                    errors += [] if found_of_store is None else [found_of_store]
+                else:
+                    errors.append(error)
         return diagnosis, len(groups), unread, refused
+
+    @property
+    def _asks_the_store(self) -> bool:
+        inside = [each for each in self.inside if isinstance(each, Verifiable)]
+        return self.overlaps or any(
+            each._verification()._asks_the_store  # noqa: SLF001 -- above
+            for each in inside
+        )
+
+    def _ordered_by_overlaps(
+        self, error: OpragError, hits: Sequence[Hit], group: Group
+    ) -> OpragError | None:
+        """Return what is left of an error where the overlaps of chunks order pages."""
+        scoped = not any(store.filters for store in self.stores)
+        keys = self._strict.position_keys
+        chains = find_chains(hits, error, keys, scoped=scoped)
+        if self._strict.documents is not None or chains is None:
+            return error
+        if chains.counts.ordered == chains.counts.pages:
+            return None
+        return report_unproved(error, group.name, chains.counts)
 
     @property
     def _chain(self) -> list[ContextOptions]:

@@ -64,7 +64,7 @@ class Unplaced(NamedTuple):
         found = []
         for key, error in problems.items():
             ranks = tuple(i for i, each in enumerate(documents) if each.key == key)
-            if not ranks or not _lacks_positions(error):
+            if not ranks or not Unplaced.is_said_by(error):
                 continue
             first = hits[ranks[0]]
             value = documents[ranks[0]].shared_name or key
@@ -84,6 +84,16 @@ class Unplaced(NamedTuple):
         return found
 
     @staticmethod
+    def is_said_by(error: OpragError) -> bool:
+        """Return whether an error says that chunks have no positions, or pages alone.
+
+        Not that they have wrong ones.
+        """
+        if isinstance(error, ConflictingPositionsError):
+            return error.kind == "ambiguous_position" and len(error.position) == 1
+        return isinstance(error, PositionError) and error.kind == "missing_position"
+
+    @staticmethod
     def page_of(hit: Hit) -> PageKey | None:
         """Return the page of a chunk; None where it is on one without a number."""
         facts = tuple(
@@ -96,13 +106,6 @@ class Unplaced(NamedTuple):
         values = [look_up(hit.metadata, None, each) for each in PART_KEYS]
         is_named = any(value is not None for value in values)
         return None if is_named else PageKey(None, facts)
-
-
-def _lacks_positions(error: OpragError) -> bool:
-    """Return whether chunks have no positions, rather than wrong ones."""
-    if isinstance(error, ConflictingPositionsError):
-        return error.kind == "ambiguous_position" and len(error.position) == 1
-    return isinstance(error, PositionError) and error.kind == "missing_position"
 
 
 def _find_selecting_key(

@@ -8,9 +8,14 @@ from langchain_core.documents import Document
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-from langchain_oprag import OrderPreservingRetriever, OrderPreservingVectorStore
-from oprag import place_of
-from oprag.errors import ConflictingPositionsError, PositionWarning
+from langchain_oprag import (
+    OrderPreservingRetriever,
+    OrderPreservingVectorStore,
+    chunk_store,
+    diagnose,
+)
+from oprag import place_of, plan_repair
+from oprag.errors import ConflictingPositionsError, PositionWarning, UnfitIndexError
 from tests.kit.pages import page_text
 from tests.stores.langchain_places import HashEmbeddings
 
@@ -173,3 +178,33 @@ def test_inputs_stay_as_they_are(store):
     before = {key: dict(each["metadata"]) for key, each in store.store.items()}
     OrderPreservingRetriever(store, k=8).invoke("question")
     assert {key: each["metadata"] for key, each in store.store.items()} == before
+
+
+def said(diagnosis) -> list[str]:
+    return [each.message for each in diagnosis.problems]
+
+
+def test_verify_and_the_doctor_say_how_many_pages_are_ordered_by_overlaps(store):
+    verified = OrderPreservingRetriever(store).verify()
+    assert verified.verdict == "ordered"
+    assert said(verified) == ["Ordered by overlaps: 5 of 5 pages."]
+    assert diagnose(store).healthy
+    assert said(diagnose(store)) == ["Ordered by overlaps: 5 of 5 pages."]
+
+
+def test_verify_counts_the_pages_that_cannot_be_ordered():
+    letter = {**UNJOINED.metadata, "source": "report.pdf", "page": 5}
+    letter_page = Document(UNJOINED.page_content, metadata=letter)
+    mixed = stored([*PAGES, letter_page])
+    with pytest.raises(UnfitIndexError, match="of 6 pages 5 are ordered") as raised:
+        OrderPreservingRetriever(mixed).verify()
+    diagnosis = raised.value.diagnosis
+    assert "Ordered by overlaps: 5 of 6 pages." in said(diagnosis)
+    (problem,) = [p for p in diagnosis.problems if p.kind == "ambiguous_position"]
+    assert problem.chunks == len(cut([letter_page]))
+
+
+def test_repair_reports_pages_and_writes_no_chained_place(store):
+    plan = plan_repair(chunk_store(store).read(), {})
+    assert plan.changes == ()
+    assert "Ordered by overlaps: 5 of 5 pages." in said(plan.diagnosis)
