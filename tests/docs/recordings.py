@@ -132,7 +132,7 @@ def play(folder: Path) -> None:
         try:
             found = (re.search(r"http://\S+", line) for line in server.stderr or ())
             address = next(filter(None, found))[0]
-            with opened(address, 1280, 900) as page:
+            with opened(address, 1400, 900) as page:
                 page.get_by_role("textbox", name="Question").fill(QUESTION)
                 page.get_by_role("button", name="Ask", exact=True).click()
                 page.locator(".op-strip button").first.wait_for(timeout=600_000)

@@ -41,7 +41,7 @@ export default {
         step: JSON.parse(this.step),
         context: JSON.parse(this.context),
         answers: JSON.parse(this.answers),
-        sent: JSON.parse(this.sent),
+        sent: JSON.parse(this.sent) ?? [],
         python: this.python,
       });
       const link = document.createElement("a");

@@ -46,10 +46,10 @@ export default {
       return JSON.parse(this.answers);
     },
     passages() {
-      return JSON.parse(this.sent);
+      return JSON.parse(this.sent) ?? [];
     },
     pieces() {
-      return JSON.parse(this.context);
+      return JSON.parse(this.context) ?? [];
     },
     texts() {
       return Object.entries(this.said.answers).map(([order, { text }]) => [order, text]);

@@ -81,8 +81,6 @@ export default {
     ask() {
       if (!this.question.trim()) return;
       this.$emit("ask", this.question);
-      // On a narrow screen the results stand below.
-      if (innerWidth <= 700) document.querySelector(".op-strips")?.scrollIntoView();
     },
     number: (value) => value.toLocaleString("en-US"),
     tell() {

@@ -48,7 +48,7 @@ def link_to(question: str, options: SearchOptions) -> str:
     """Return the part of a link that holds a question and its options."""
     if not question:
         return "/"
-    return "/?" + urlencode({"q": question, **_differing(options)})
+    return "/?" + urlencode({"q": question, **_differing(options)}, errors="replace")
 
 
 def as_python(question: str, options: SearchOptions) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Thread
+from typing import Any, TypeAlias, TypeVar
 
 from nicegui import run, ui
 from nicegui.element import Element
@@ -30,7 +31,8 @@ from oprag.cli.play.views import (
 STYLES = tuple(map(Path(__file__).with_name, ("page.css", "results.css")))
 _LOOKS = 0.2
 """Seconds between two looks at how far searches, indexing and answers are."""
-_NOTHING = "null"
+_Shown = TypeVar("_Shown")
+_View: TypeAlias = Callable[[_Shown], Any]
 
 
 class _Actions(Element, component="actions.js", esm={"oprag-play": "web"}):
@@ -73,6 +75,7 @@ class Page:
         self._session = session
         self._answering = answering
         self._seen = -1
+        self._made: dict[str, tuple[object, str]] = {}
         self._wanted: Callable[[], None] | None = None
         self._busy = False
 
@@ -211,15 +214,22 @@ class Page:
             "asking": json.dumps(asking_view(session)),
             "asked": question,
             "settings": json.dumps(_settings(options)),
-            "step": _NOTHING if step is None else json.dumps(step_view(step)),
-            "context": json.dumps([] if step is None else sent_view(step)),
+            "step": self._once("step", step, step_view),
+            "context": self._once("context", step, sent_view),
             "answers": json.dumps(answers_view(answering)),
-            "sent": json.dumps([] if answered is None else passages_view(answered)),
-            "source": _NOTHING if opened is None else json.dumps(source_view(opened)),
+            "sent": self._once("sent", answered, passages_view),
+            "source": self._once("source", opened, source_view),
             "chosen": opened.number if opened is not None and shown else 0,
             "link": link_to(question, options),
             "python": as_python(question or "…", options),
         }
+
+    def _once(self, name: str, shown: _Shown | None, view: _View[_Shown]) -> str:
+        """The view of a thing as JSON; made again only of another thing."""
+        if name not in self._made or self._made[name][0] is not shown:
+            value = None if shown is None else view(shown)
+            self._made[name] = shown, json.dumps(value)
+        return self._made[name][1]
 
     def _fill(self, views: Mapping[str, str | int]) -> None:
         taken: Mapping[Element, tuple[str, ...]] = {

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import NamedTuple
 
-from oprag.calls import said_by, without_secrets
+from oprag.calls import said_by, well_formed, without_secrets
 from oprag.citations import as_line
 from oprag.cli.demo import QUESTIONS, REFERENCE_NAME, language_reference
 from oprag.cli.index import Index, index_label, index_path, own_index
@@ -226,7 +226,7 @@ class Session:
 
     def ask(self, question: str) -> None:
         """Search for a question, and read what the options say."""
-        self.question = question.strip()
+        self.question = well_formed(question).strip()
         self.arrange(self.options)
 
     def arrange(self, options: SearchOptions) -> None:

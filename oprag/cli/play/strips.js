@@ -44,6 +44,12 @@ export default {
     step() {
       this.stops = {};
     },
+    async "view.question"(now) {
+      if (!now || innerWidth > 700) return;
+      // On a narrow screen the results stand below the question.
+      await this.$nextTick();
+      this.$el.scrollIntoView({ block: "nearest" });
+    },
   },
   methods: {
     moved(event) {
