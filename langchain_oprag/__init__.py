@@ -28,7 +28,7 @@ if _TYPE_CHECKING:
     from langchain_oprag.citations import cited
     from langchain_oprag.diagnosis import diagnose
     from langchain_oprag.documents import document_source
-    from langchain_oprag.evidence import EvidenceMiddleware
+    from langchain_oprag.evidence import EvidenceMiddleware, EvidenceState
     from langchain_oprag.indexing import aindex_documents, index_documents
     from langchain_oprag.long_reader import LongReader
     from langchain_oprag.long_units import LongUnitRetriever
@@ -42,6 +42,7 @@ if _TYPE_CHECKING:
 
 __all__ = [
     "EvidenceMiddleware",
+    "EvidenceState",
     "LongReader",
     "LongUnitRetriever",
     "OffsetSentenceSplitter",
@@ -73,7 +74,7 @@ __getattr__, __dir__ = _lazy(
     citations=("cited",),
     diagnosis=("diagnose",),
     documents=("document_source",),
-    evidence=("EvidenceMiddleware",),
+    evidence=("EvidenceMiddleware", "EvidenceState"),
     indexing=("aindex_documents", "index_documents"),
     long_reader=("LongReader",),
     long_units=("LongUnitRetriever",),

@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 
-from langchain_oprag.evidence import documents_of, evidence_of
+from langchain_oprag._conversations import documents_of, shows_documents
 from langchain_oprag.results import as_documents, as_passages
 from oprag.context import Numbers
 from oprag.documents import check_entries
@@ -44,15 +44,17 @@ def cited(
     check_entries("conversation", messages, BaseMessage)
     messages = list(messages)
     found = [each for message in messages for each in documents_of(message)]
-    if NUMBERS in state:
+    if state.get(NUMBERS):
         passages = Numbers(state[NUMBERS]).cited(as_passages(found))
         return dict(zip(passages, as_documents([*passages.values()]), strict=True))
-    read = [each for message in messages for each in evidence_of(message)]
-    if all(_number_of(each) for each in read):
+    unnumbered = [m for m in messages if not all(map(_number_of, documents_of(m)))]
+    if not any(map(shows_documents, unnumbered)):
         return {n: each for each in found if (n := _number_of(each))}
     message = (
         "Numbers begin with 1 in each of these messages. Give the whole state of an "
-        "agent that has EvidenceMiddleware, or the messages that its apply returned."
+        "agent that has EvidenceMiddleware, or the messages that its apply returned. "
+        "Where the agent is a node of a graph, the state of that graph needs the key "
+        "oprag_numbers: class State(MessagesState, EvidenceState)."
     )
     raise InvalidOptionError(message, option="conversation", value=conversation)
 

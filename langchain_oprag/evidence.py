@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
-from langchain_core.documents import Document
-from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.messages import BaseMessage
+from typing_extensions import TypedDict  # as LangGraph: others are no bases beside it
 
-from langchain_oprag._convert import document_of, hits_of
-from langchain_oprag.results import as_document
-from oprag.context import ContextOptions, Numbers, Seen, show_in_place
+from langchain_oprag._conversations import Conversations
+from oprag.context import ContextOptions, Numbers
 from oprag.documents import check_entries
 from oprag.metadata import NUMBERS
 from oprag.optional import require
@@ -38,9 +37,15 @@ else:
 
 
 class EvidenceState(TypedDict):
-    """The key that the middleware adds to an agent's state."""
+    """The key that the middleware adds to an agent's state.
 
-    oprag_numbers: NotRequired[list[Any]]
+    Numbers outlive an agent that is a node of another graph where the state of that
+    graph has the key as well: `class State(MessagesState, EvidenceState): …`. Branches
+    that run at the same time give no number twice. An agent that a tool calls goes on
+    with the numbers that it is given: `oprag_numbers` of its input.
+    """
+
+    oprag_numbers: NotRequired[Annotated[list[Any], Numbers.join]]
     """The place of each number that the model has read; see `cited`."""
 
 
@@ -99,12 +104,13 @@ class EvidenceMiddleware(AgentMiddleware):
         self, *, token_budget: int | None = None, token_counter: TokenizerSpec = None
     ) -> None:
         super().__init__()
-        self._options = ContextOptions(
+        options = ContextOptions(
             token_budget=token_budget,
             token_counter=token_counter,
             merge=True,
             on_problem="warn",
         )
+        self._conversations = Conversations(options)
 
     state_schema: Any = EvidenceState
 
@@ -125,7 +131,7 @@ class EvidenceMiddleware(AgentMiddleware):
         Raises:
             InvalidOptionError: `messages` are no list of messages.
         """
-        return self._applied(messages, Numbers())
+        return self._conversations.read(_checked(messages))
 
     def wrap_model_call(
         self,
@@ -134,8 +140,7 @@ class EvidenceMiddleware(AgentMiddleware):
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Call the model with the messages that `apply` returns, numbered on."""
         _require_agents()
-        numbers = _numbers_of(request)
-        messages: list[Any] = self._applied(request.messages, numbers)
+        messages, numbers = self._read(request)
         return _with(numbers, handler(request.override(messages=messages)), request)
 
     async def awrap_model_call(
@@ -145,52 +150,37 @@ class EvidenceMiddleware(AgentMiddleware):
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Async version of `wrap_model_call`."""
         _require_agents()
-        numbers = _numbers_of(request)
-        work = partial(self._applied, request.messages, numbers)
-        messages: list[Any] = await in_thread(work)
+        messages, numbers = await in_thread(partial(self._read, request))
         response = await handler(request.override(messages=messages))
         return _with(numbers, response, request)
 
-    def _applied(
-        self, messages: Iterable[BaseMessage], numbers: Numbers
-    ) -> list[BaseMessage]:
-        check_entries("messages", messages, BaseMessage)
-        messages = list(messages)
-        check_entries("messages", messages, BaseMessage)
-        seen = Seen()
-        return [self._shown(message, seen, numbers) for message in messages]
-
-    def _shown(self, message: BaseMessage, seen: Seen, numbers: Numbers) -> BaseMessage:
-        found = documents_of(message)
-        if not found:
-            return message
-        texts = _texts_of(message.content)
-        hits = hits_of(found)
-        told = show_in_place([*texts.values()], hits, self._options, seen, numbers)
-        if told is None:
-            return message
-        artifact = [document_of(passage) for passage in told.shown]
-        content = _with_texts(
-            message.content, dict(zip(texts, told.parts, strict=True))
-        )
-        return message.model_copy(update={"content": content, "artifact": artifact})
+    def _read(self, request: ModelRequest[Any]) -> tuple[list[Any], list[Any]]:
+        """Return messages as the model is to read them, and all numbers until then."""
+        state: Mapping[str, Any] = request.state or {}
+        numbers = Numbers.shared(state.get(NUMBERS))
+        messages = _checked(request.messages)
+        with numbers.lock:
+            return self._conversations.read(messages, numbers), numbers.as_json()
 
 
-def _numbers_of(request: ModelRequest[Any]) -> Numbers:
-    state: Mapping[str, Any] = request.state or {}
-    return Numbers(state.get(NUMBERS, ()))
+def _checked(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
+    check_entries("messages", messages, BaseMessage)
+    listed = list(messages)
+    check_entries("messages", listed, BaseMessage)
+    return listed
 
 
 def _with(
-    numbers: Numbers, response: ModelResponse[Any], request: ModelRequest[Any]
+    numbers: list[Any], response: ModelResponse[Any], request: ModelRequest[Any]
 ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
     """The response, and the state's numbers where there are new ones."""
-    if len(numbers) == len(_numbers_of(request)):
+    state: Mapping[str, Any] = request.state or {}
+    if numbers == (state.get(NUMBERS) or []):
         return response
     from langchain.agents.middleware import ExtendedModelResponse
     from langgraph.types import Command
 
-    update: Any = Command(update={NUMBERS: numbers.as_json()})
+    update: Any = Command(update={NUMBERS: numbers})
     return ExtendedModelResponse(model_response=response, command=update)
 
 
@@ -198,51 +188,3 @@ def _require_agents() -> None:
     purpose = "EvidenceMiddleware in an agent"
     require("langchain.agents.middleware", extra="agents", purpose=purpose)
     require("langchain", extra="agents", purpose=purpose, at_least="1.2.10")
-
-
-def documents_of(message: BaseMessage) -> list[Document]:
-    """The documents that a tool's message has as its artifact."""
-    if not isinstance(message, ToolMessage) or not isinstance(message.artifact, list):
-        return []
-    if not all(map(_is_document, message.artifact)):
-        return []
-    return [as_document(each) for each in message.artifact]
-
-
-def evidence_of(message: BaseMessage) -> list[Document]:
-    """The documents whose texts a message holds; none where it holds something else."""
-    documents = documents_of(message)
-    if not documents:
-        return []
-    texts, hits = _texts_of(message.content), hits_of(documents)
-    options = ContextOptions(on_problem="warn")
-    told = show_in_place([*texts.values()], hits, options, Seen(), Numbers())
-    return [] if told is None else documents
-
-
-def _is_document(given: Any) -> bool:
-    """Whether it is one, or what a checkpointer made of it."""
-    return isinstance(given, Document) or (
-        isinstance(given, Mapping) and isinstance(given.get("page_content"), str)
-    )
-
-
-def _texts_of(content: str | Sequence[Any]) -> dict[int, str]:
-    """Return the texts of a message's content, by the blocks in which they are."""
-    blocks = [content] if isinstance(content, str) else content
-    texts = [b.get("text") if isinstance(b, Mapping) else b for b in blocks]
-    return {n: text for n, text in enumerate(texts) if isinstance(text, str)}
-
-
-def _with_texts(content: str | Sequence[Any], texts: Mapping[int, str]) -> Any:
-    """Return a content with other texts in its blocks."""
-    if isinstance(content, str):
-        return texts[0]
-    return [
-        block
-        if number not in texts
-        else {**block, "text": texts[number]}
-        if isinstance(block, Mapping)
-        else texts[number]
-        for number, block in enumerate(content)
-    ]

@@ -25,7 +25,10 @@ ROOMS = {path.parent.name for path in ROOT.glob("oprag/*/__init__.py")} - {"cli"
 
 THIRD_PARTY = {
     "oprag": (),
-    "langchain_oprag": ("langchain_core", "langchain_text_splitters", "pydantic"),
+    "langchain_oprag": (
+        *("langchain_core", "langchain_text_splitters", "pydantic"),
+        "typing_extensions",  # of both: LangGraph's states are of its TypedDict
+    ),
     "llamaindex_oprag": ("llama_index.core",),
 }
 """The imports from elsewhere that importing a package may cause."""

@@ -9,11 +9,11 @@ PROMISED = {
     package: set(names.split())
     for package, names in {
         "langchain_oprag": """
-            EvidenceMiddleware LongReader LongUnitRetriever OffsetSentenceSplitter
-            OffsetTokenSplitter OrderPreservingCompressor OrderPreservingRetriever
-            OrderPreservingVectorStore SelfRouteChain aindex_documents
-            annotate_positions as_documents as_passages chunk_store cited
-            create_reading_tools create_retrieval_tool diagnose document_source
+            EvidenceMiddleware EvidenceState LongReader LongUnitRetriever
+            OffsetSentenceSplitter OffsetTokenSplitter OrderPreservingCompressor
+            OrderPreservingRetriever OrderPreservingVectorStore SelfRouteChain
+            aindex_documents annotate_positions as_documents as_passages chunk_store
+            cited create_reading_tools create_retrieval_tool diagnose document_source
             format_documents index_documents order_documents
         """,
         "llamaindex_oprag": """

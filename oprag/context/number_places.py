@@ -6,7 +6,7 @@ import json
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterable
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from oprag.chunk import Chunk, Passage, Proof, Span
 from oprag.metadata import text_hash
@@ -67,18 +67,17 @@ class NumberPlace(NamedTuple):
         return Passage(text, self.key, (chunk,), spans, self.citation, number)
 
 
-def packed(places: Iterable[NumberPlace]) -> list[str]:
-    """Return places as JSON, in their order: one string, as much of them repeats."""
+def packed(places: Iterable[NumberPlace]) -> str:
+    """Return places as JSON, in their order, and small: much of them repeats."""
     written = json.dumps([*places]).encode()
-    return [b64encode(zlib.compress(written)).decode()]
+    return b64encode(zlib.compress(written)).decode()
 
 
-def unpacked(written: Iterable[Any]) -> list[NumberPlace]:
+def unpacked(written: str) -> list[NumberPlace]:
     """Return the places that were `packed`."""
     return [
         NumberPlace(key, name, part, tuple(Span(*span) for span in spans), *rest)
-        for each in written
         for key, name, part, spans, *rest in json.loads(
-            zlib.decompress(b64decode(each))
+            zlib.decompress(b64decode(written))
         )
     ]

@@ -8,22 +8,35 @@ number along. Texts are read again from what still holds them.
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from threading import RLock
 from typing import Any
 
 from oprag.chunk import Chunk, Passage, Span
-from oprag.context.number_places import NumberPlace, packed, unpacked
+from oprag.context.number_places import Identity, NumberPlace, packed, unpacked
 from oprag.context.passages import joint, slices
 from oprag.context.text import header
+from oprag.errors import InvalidOptionError
 from oprag.marks import length_written, unescape_marks
-from oprag.metadata import text_hash
+from oprag.metadata import NUMBERS, text_hash
 
 _HEAD = re.compile(r"\[(\d{1,9})\] ")
 """Not only where a line begins: agents write before what a tool answered."""
 _SHOWN = re.compile(r"^(?:Observation: )?\[(\d{1,9})\] (.*)\n", re.MULTILINE)
 _NEXT = re.compile(r"\n\n(?=\[\d{1,9}\] .*\n|\[…\]\n\n|\[see above)|\n\n\Z")
 """What follows a passage: the next one, a gap, or what was shown before."""
-_SPAN = re.compile(r"(?:, page [^,]+)?, characters \d+-\d+$")
+_SPAN = re.compile(r"(?:, page [^,]+)?, characters (\d+)-(\d+)$")
+
+
+_NOTHING = NumberPlace("", "", None, (), "", -1, "")
+_FEW = 64
+"""Places that are packed together, as much of them repeats."""
+_MOST_SHARED = 256
+"""Lists whose numbers are kept as they were read."""
+_shared: OrderedDict[int, tuple[Any, Numbers]] = OrderedDict()
+_shared_lock = RLock()
 
 
 class Numbers:
@@ -34,8 +47,37 @@ class Numbers:
     """
 
     def __init__(self, entries: Iterable[Any] = ()) -> None:
-        self._entries = unpacked(entries)
+        self.lock = RLock()
+        """To be held by whoever numbers passages and then adds them."""
+        self._packed = [(text, unpacked(text)) for text in entries]
+        self._entries = [place for _, places in self._packed for place in places]
         self._known = {e.identity: n for n, e in enumerate(self._entries, start=1)}
+
+    @classmethod
+    def shared(cls, entries: Any) -> Numbers:
+        """Return the numbers of a state: the same object for the same list.
+
+        Branches that run at the same time read one list. Each goes on with what the
+        others added, so that no number is given twice.
+
+        Args:
+            entries: What `as_json` returned, and the state holds.
+        """
+        if not isinstance(entries, list):
+            return cls(entries or ())
+        with _shared_lock:
+            held, numbers = _shared.pop(id(entries), (None, None))
+            if numbers is None or held is not entries:
+                numbers = cls(entries)
+            numbers._share(entries)
+        return numbers
+
+    def _share(self, entries: Any) -> None:
+        """Let whoever reads this list go on with these numbers."""
+        with _shared_lock:
+            _shared[id(entries)] = entries, self  # it stays, so that its id does
+            while len(_shared) > _MOST_SHARED:
+                _shared.popitem(last=False)
 
     def __len__(self) -> int:
         """Numbers that were given."""
@@ -43,10 +85,13 @@ class Numbers:
 
     def numbered(self, passages: Iterable[Passage]) -> list[Passage]:
         """Return passages with their numbers: those they had, or the next ones."""
-        known, made = dict(self._known), []
+        new: dict[Identity, int] = {}
+        made = []
         for passage in passages:
             identity = NumberPlace.of(passage).identity
-            number = known.setdefault(identity, len(known) + 1)
+            number = self._known.get(identity) or new.setdefault(
+                identity, len(self._known) + len(new) + 1
+            )
             made.append(passage._replace(number=number))
         return made
 
@@ -59,8 +104,60 @@ class Numbers:
                 self._known[entry.identity] = len(self._entries)
 
     def as_json(self) -> list[Any]:
-        """Return the places of all numbers, in their order."""
-        return packed(self._entries)
+        """Return the places of all numbers, in their order.
+
+        Each text holds more than the one after it: few are packed again each time.
+        """
+        done = sum(len(places) for _, places in self._packed)
+        new = self._entries[done:]
+        if new:
+            while self._packed and len(self._packed[-1][1]) <= max(len(new), _FEW):
+                new = self._packed.pop()[1] + new
+            self._packed.append((packed(new), new))
+        entries = [text for text, _ in self._packed]
+        self._share(entries)
+        return entries
+
+    @classmethod
+    def join(cls, one: list[Any], other: list[Any]) -> list[Any]:
+        """Return the numbers of two branches of a graph: a reducer of its state.
+
+        Args:
+            one: What `as_json` returned in one of them, or nothing.
+            other: The same of the other.
+
+        Raises:
+            InvalidOptionError: A number means one passage in one branch, and another
+                in the other.
+        """
+        if not one or one is other:
+            return other  # also where it is empty: branches know each other by it
+        if not other:
+            return one
+        numbers, others = cls.shared(one), cls.shared(other)
+        if numbers is others:  # the one that was written later has all of the other
+            written = [len(unpacked(text)) for text in one]
+            later = [len(unpacked(text)) for text in other]
+            return one if sum(written) > sum(later) else other
+        if others.extends(numbers):
+            return other
+        if numbers.extends(others):
+            return one
+        message = (
+            "Two branches of the graph gave one number to two passages, as each began "
+            "with numbers of its own. Give the state of the graph around them "
+            "EvidenceState, and each branch the oprag_numbers of that state."
+        )
+        raise InvalidOptionError(message, option=NUMBERS, value=other)
+
+    def extends(self, other: Numbers) -> bool:
+        """Whether all numbers of the other mean the same here."""
+        return self is other or all(
+            mine.identity == theirs.identity
+            for mine, theirs in zip_longest(
+                self._entries[: len(other)], other._entries, fillvalue=_NOTHING
+            )
+        )
 
     def shown_in(self, conversation: str) -> dict[int, Passage]:
         """Return the passages that a conversation shows, by their numbers.
@@ -101,6 +198,11 @@ class Numbers:
             name = citation
             if (named := _SPAN.search(citation)) is not None:
                 name = citation[: named.start()]
+                # Where the text ends with white space, its length tells how much.
+                length = int(named[2]) - int(named[1])
+                last = start + length_written(message, start, length)
+                if last == len(message) or message.startswith("\n\n", last):
+                    end = last
             text = unescape_marks(message[start:end])
             chunk = Chunk(text, name, number, document_name=name)
             yield Passage(text, name, (chunk,), (), citation, number)

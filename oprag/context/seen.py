@@ -8,7 +8,9 @@ another text may go by the same name and the same numbers.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Passage, Span
@@ -22,18 +24,46 @@ from oprag.positions import document_name, read_spans
 SeenLike: TypeAlias = Iterable[Passage | Sequence[Any]]
 """Passages, or `[document, part, start, end]` for each span."""
 
-_Source: TypeAlias = tuple[str, int | None, str]
-"""A text that spans are relative to: document, part, version; "" for any version."""
+_Source: TypeAlias = tuple[int | None, str]
+"""A text of a document that spans are relative to: part, version; "" for any."""
 
 _Piece: TypeAlias = tuple[Span | None, str]
 """Characters that were shown, and their text, "" where it is not known; or a text
 without a known place."""
 
-_Numbers: TypeAlias = dict[_Piece, int | None]
-"""Of the passage in which each piece was shown, where it had one."""
-
+_TURN = itemgetter(1)
+"""When a piece came, of its entry by place."""
 _NO_CHANCE = 40
 """Characters that do not occur twice in one document by chance."""
+
+
+class _Pieces:
+    """What was shown of one text, found by its place."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[_Piece, int | None] = {}
+        """Of the passage in which each piece was shown, where it had one."""
+        self.unplaced: list[_Piece] = []
+        self._placed: list[tuple[int, int, _Piece]] = []
+        """By where they begin; those of equal beginnings as they came."""
+        self._longest = 0
+
+    def add(self, piece: _Piece, number: int | None) -> None:
+        """Add a piece; of one that is known, its number."""
+        if piece not in self.numbers:
+            span = piece[0]
+            if span is None:
+                self.unplaced.append(piece)
+            else:
+                insort(self._placed, (span.start, len(self.numbers), piece))
+                self._longest = max(self._longest, span.end - span.start)
+        self.numbers[piece] = number
+
+    def near(self, span: Span) -> list[_Piece]:
+        """Return the pieces that may overlap a span, as they came."""
+        first = bisect_left(self._placed, (span.start - self._longest,))
+        last = bisect_left(self._placed, (span.end,), first)
+        return [piece for _, _, piece in sorted(self._placed[first:last], key=_TURN)]
 
 
 class Seen:
@@ -49,7 +79,8 @@ class Seen:
     """
 
     def __init__(self, shown: SeenLike = ()) -> None:
-        self._pieces: dict[_Source, _Numbers] = {}
+        self._pieces: dict[str, dict[_Source, _Pieces]] = {}
+        self._before: Seen | None = None
         self.add(shown)
 
     def add(self, shown: SeenLike) -> None:
@@ -85,7 +116,7 @@ class Seen:
             where the place is not known of both texts.
         """
         shown = Seen()
-        shown._pieces = {source: {**pieces} for source, pieces in self._pieces.items()}
+        shown._before = self
         unread: list[Chunk] = []
         read: list[Chunk] = []
         for chunk in chunks:
@@ -109,8 +140,11 @@ class Seen:
                 for chunk in read
                 for part, pieces in self._of(chunk)
                 if part == chunk.part or chunk.span is None
-                for piece, number in pieces.items()
-                if number is not None and _shows(piece, chunk)
+                for piece in (
+                    [*pieces.numbers] if chunk.span is None else pieces.near(chunk.span)
+                )
+                if (number := pieces.numbers[piece]) is not None
+                if _shows(piece, chunk)
             }
         )
 
@@ -148,45 +182,49 @@ class Seen:
             text == shown or (len(text) >= _NO_CHANCE and text in shown)
             for part, pieces in self._of(chunk)
             if part == chunk.part or None in (part, chunk.part)
-            for span, shown in pieces
-            if span is None or not placed
+            for _, shown in (pieces.unplaced if placed else pieces.numbers)
         )
 
     def _add_text(
         self, text: str, spans: Sequence[Span], chunk: Chunk, number: int | None = None
     ) -> None:
-        source, places = _source_of(chunk), slices(text, spans)
+        document, source = _source_of(chunk)
+        places = slices(text, spans)
         if places is None:
-            self._add_piece(source, (None, text), number)
+            self._add_piece(document, source, (None, text), number)
         for (start, end), offset in places or ():
             shown = text[start - offset : end - offset]
-            self._add_piece(source, (Span(start, end), shown), number)
+            self._add_piece(document, source, (Span(start, end), shown), number)
 
     def _add_entry(self, entry: Any, number: int) -> None:
         match [*entry] if isinstance(entry, (list, tuple)) else []:
             case [str(document), int() | None as part, int(start), int(end)] if (
                 0 <= start <= end
             ):
-                self._add_piece((document, part, ""), (Span(start, end), ""))
+                self._add_piece(document, (part, ""), (Span(start, end), ""))
             case _:
                 raise _refused(f"seen[{number}]", entry)
 
     def _add_piece(
-        self, source: _Source, piece: _Piece, number: int | None = None
+        self, document: str, source: _Source, piece: _Piece, number: int | None = None
     ) -> None:
         span, text = piece
         if text if span is None else span.start < span.end:
-            self._pieces.setdefault(source, {})[piece] = number
+            of = self._pieces.setdefault(document, {}).setdefault(source, _Pieces())
+            of.add(piece, number)
 
-    def _of(self, chunk: Chunk) -> Iterator[tuple[int | None, _Numbers]]:
+    def _of(self, chunk: Chunk) -> Iterator[tuple[int | None, _Pieces]]:
         """Yield what was shown of its document; an unknown version matches any."""
-        _, _, version = _source_of(chunk)
-        names = {chunk.document_key, chunk.document_name}
+        version = _version_of(chunk)
+        names = [chunk.document_key, chunk.document_name]
         if chunk.shared_name is None:
-            names |= {chunk.text_id, document_name(chunk.metadata)}
-        for (document, part, shown), pieces in self._pieces.items():
-            if document in names and (shown == version or "" in {shown, version}):
-                yield part, pieces
+            names += [chunk.text_id, document_name(chunk.metadata)]
+        if self._before is not None:
+            yield from self._before._of(chunk)  # noqa: SLF001 -- of this class
+        for name in dict.fromkeys(name for name in names if name is not None):
+            for (part, shown), pieces in self._pieces.get(name, {}).items():
+                if shown == version or "" in {shown, version}:
+                    yield part, pieces
 
     def _known(self, chunk: Chunk, span: Span, offset: int) -> list[Span]:
         """Return what was read of a span: ascending, none touching another."""
@@ -194,7 +232,7 @@ class Seen:
             both
             for part, pieces in self._of(chunk)
             if part == chunk.part
-            for piece in pieces
+            for piece in pieces.near(span)
             if (both := _overlap(chunk, span, offset, piece))
         ]
         return [Span(*each) for each in joined(known)]
@@ -228,11 +266,14 @@ def _refused(where: str, found: Any) -> InvalidOptionError:
     return InvalidOptionError(message, option="seen", value=found)
 
 
-def _source_of(chunk: Chunk) -> _Source:
+def _source_of(chunk: Chunk) -> tuple[str, _Source]:
     """By its name: of several stores that have the document not all have a key."""
-    version = version_text(chunk.metadata.get(DOC_VERSION))
-    is_alone = chunk.shared_name is None
-    return chunk.text_id if is_alone else chunk.document_key, chunk.part, version
+    document = chunk.text_id if chunk.shared_name is None else chunk.document_key
+    return document, (chunk.part, _version_of(chunk))
+
+
+def _version_of(chunk: Chunk) -> str:
+    return version_text(chunk.metadata.get(DOC_VERSION))
 
 
 def _spans(chunk: Chunk) -> Sequence[Span]:

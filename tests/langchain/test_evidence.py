@@ -421,3 +421,62 @@ def test_without_langchain_it_applies_and_an_agent_names_the_extra():
     assert greeting == "hello"
     assert "EvidenceMiddleware in an agent needs the package 'langchain'" in error
     assert 'pip install "oprag[agents]"' in error
+
+
+def heard(*lists):
+    """What one middleware makes of conversations, and one that is new each time."""
+    kept = EvidenceMiddleware()
+    for messages in lists:
+        fresh = EvidenceMiddleware().apply(messages)
+        again = kept.apply(messages)
+        assert [m.model_dump() for m in again] == [m.model_dump() for m in fresh]
+
+
+def searched(*starts):
+    return [
+        message(chunk(start), chunk(start + 1), id=f"{n}")
+        for n, start in enumerate(starts)
+    ]
+
+
+def test_what_is_kept_of_a_conversation_is_what_would_be_read_again():
+    long = searched(0, 1, 5, 0, 3)
+    other = [*long[:2], *searched(7, 2)]
+    heard(long[:1], long[:3], long, other, long[2:], long, other[1:], [], long[:4])
+
+
+def test_a_message_that_was_changed_is_read_again():
+    kept, messages = EvidenceMiddleware(), searched(0, 1)
+    kept.apply(messages)
+    messages[0].content = "[cleared]"
+    assert kept.apply(messages)[1].content.startswith("[1] book.txt, characters 18-")
+
+    messages = searched(0, 1)
+    kept.apply(messages)
+    messages[0].artifact[0].page_content = "something else"
+    assert kept.apply(messages)[0] is messages[0]
+
+
+def test_the_work_for_a_model_call_is_that_for_what_is_new():
+    counted = []
+
+    def count_tokens(text):
+        counted.append(len(text))
+        return len(text)
+
+    middleware = EvidenceMiddleware(token_budget=10_000, token_counter=count_tokens)
+    messages, work = [], []
+    for start in range(0, 80, 2):
+        messages.append(message(chunk(start), chunk(start + 1)))
+        middleware.apply(messages)
+        work.append(sum(counted))
+        counted.clear()
+    assert max(work[1:]) < 1.2 * min(work[1:])
+
+
+def test_an_answer_with_its_sources_has_no_number_and_hides_none():
+    answer = ToolMessage("It says x.", tool_call_id="1", artifact=[chunk(3)])
+
+    applied = EvidenceMiddleware().apply([answer, message(chunk(0))])
+
+    assert [*cited(applied)] == [1]

@@ -1,0 +1,220 @@
+"""Messages of tools as a model is to read them, and those that were read before.
+
+An agent calls its model again after each search, with all messages so far. What a
+message shows follows from those before it: so it is kept, and only messages that are
+new are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
+from threading import Lock
+from typing import Any, NamedTuple
+
+from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage, ToolMessage
+
+from langchain_oprag._convert import document_of, hits_of
+from langchain_oprag.results import as_document
+from oprag.chunk import Passage
+from oprag.context import ContextOptions, Numbers, Seen, show_in_place
+
+_TEXT = attrgetter("page_content")
+_MOST_KEPT = 2_048
+"""Messages of tools that are kept, of all conversations together."""
+
+
+class _Told(NamedTuple):
+    """A tool's message, and the same as the model reads it."""
+
+    message: BaseMessage
+    content: Any
+    artifact: Any
+    texts: list[Any]
+    """Those of the documents: an artifact may be changed where it is."""
+    read: BaseMessage
+    shown: Sequence[Passage]
+
+    def is_of(self, message: BaseMessage) -> bool:
+        """Whether it was made of this message, and this is as it was."""
+        if message is not self.message or message.content is not self.content:
+            return False
+        artifact = message.artifact  # type: ignore[attr-defined]  # a tool's message
+        return artifact is self.artifact and _texts_in(artifact) == self.texts
+
+
+class _Conversation:
+    """What a model has read in one conversation.
+
+    Args:
+        numbers: Those of its state; None to begin with 1.
+        told: Messages that were read before.
+    """
+
+    def __init__(
+        self, numbers: Numbers | None = None, told: Sequence[_Told] = ()
+    ) -> None:
+        self.of_state = numbers
+        self.numbers = Numbers() if numbers is None else numbers
+        self.told = list(told)
+        self.seen = Seen()
+        for each in told:
+            self.seen.add(each.shown)
+            self.numbers.add(each.shown)
+
+    def begins_as(self, messages: Sequence[BaseMessage]) -> int:
+        """Return how many messages at the beginning were read in it."""
+        count = 0
+        for told, message in zip(self.told, messages, strict=False):
+            if not told.is_of(message):
+                break
+            count += 1
+        return count
+
+    def read(self, message: BaseMessage, options: ContextOptions) -> None:
+        """Read the next message of a tool."""
+        artifact: Any = message.artifact  # type: ignore[attr-defined]  # as above
+        texts = _texts_in(artifact)
+        read, shown = _told(message, options, self.seen, self.numbers)
+        content = message.content
+        self.told.append(_Told(message, content, artifact, texts, read, shown))
+
+
+class Conversations:
+    """Reads messages of tools, each once while it is the same.
+
+    Args:
+        options: Of what is shown in a message.
+    """
+
+    def __init__(self, options: ContextOptions) -> None:
+        self._options = options
+        self._lock = Lock()
+        self._kept: list[_Conversation] = []  # what was read last is last
+
+    def __reduce__(self) -> tuple[type[Conversations], tuple[ContextOptions]]:
+        """Copy the options alone: what was read can be read again."""
+        return Conversations, (self._options,)
+
+    def read(
+        self, messages: Sequence[BaseMessage], numbers: Numbers | None = None
+    ) -> list[BaseMessage]:
+        """Return messages as a model is to read them.
+
+        Args:
+            messages: A conversation.
+            numbers: Those of its state; new ones are added. None to begin with 1.
+        """
+        found = [message for message in messages if _has_list(message)]
+        if not found:
+            return list(messages)
+        conversation = self._take(found, numbers)
+        for message in found[len(conversation.told) :]:
+            conversation.read(message, self._options)
+        self._keep(conversation)
+        told = iter(conversation.told)
+        return [
+            next(told).read if _has_list(message) else message for message in messages
+        ]
+
+    def _take(
+        self, messages: Sequence[BaseMessage], numbers: Numbers | None
+    ) -> _Conversation:
+        """Return the conversation that has most of these, and nothing else."""
+        with self._lock:
+            known = [each for each in self._kept if each.of_state is numbers]
+            counts = [each.begins_as(messages) for each in known]
+            most = max(counts, default=0)
+            if not most:
+                return _Conversation(numbers)
+            best = known[counts.index(most)]
+            if most == len(best.told):
+                self._kept = [each for each in self._kept if each is not best]
+                return best
+        return _Conversation(numbers, best.told[:most])
+
+    def _keep(self, conversation: _Conversation) -> None:
+        with self._lock:
+            self._kept.append(conversation)
+            while sum(len(each.told) for each in self._kept) > _MOST_KEPT:
+                del self._kept[0]
+
+
+def _has_list(message: BaseMessage) -> bool:
+    """Whether the artifact of a tool's message is a list of anything."""
+    return isinstance(message, ToolMessage) and isinstance(message.artifact, list)
+
+
+def documents_of(message: BaseMessage) -> list[Document]:
+    """The documents that a tool's message has as its artifact."""
+    if not isinstance(message, ToolMessage) or not isinstance(message.artifact, list):
+        return []
+    if not all(map(_is_document, message.artifact)):
+        return []
+    return [as_document(each) for each in message.artifact]
+
+
+def shows_documents(message: BaseMessage) -> bool:
+    """Whether a message holds the texts of its documents, and not something else."""
+    options = ContextOptions(merge=True, on_problem="warn")
+    _, shown = _told(message, options, Seen(), Numbers())
+    return bool(shown)
+
+
+def _told(
+    message: BaseMessage, options: ContextOptions, seen: Seen, numbers: Numbers
+) -> tuple[BaseMessage, Sequence[Passage]]:
+    """Read a message; what it shows is added to what was seen."""
+    documents = documents_of(message)
+    if not documents:
+        return message, ()
+    texts, hits = _texts_of(message.content), hits_of(documents)
+    told = show_in_place([*texts.values()], hits, options, seen, numbers)
+    if told is None:
+        return message, ()
+    artifact = [document_of(passage) for passage in told.shown]
+    content = _with_texts(message.content, dict(zip(texts, told.parts, strict=True)))
+    changes = {"content": content, "artifact": artifact}
+    return message.model_copy(update=changes), told.shown
+
+
+def _is_document(given: Any) -> bool:
+    """Whether it is one, or what a checkpointer made of it."""
+    return isinstance(given, Document) or (
+        isinstance(given, Mapping) and isinstance(given.get("page_content"), str)
+    )
+
+
+def _texts_in(artifact: Sequence[Any]) -> list[Any]:
+    """Return the texts of documents, as they are; None for anything else."""
+    try:
+        return list(map(_TEXT, artifact))
+    except AttributeError:
+        return [
+            each.get("page_content")
+            if isinstance(each, Mapping)
+            else getattr(each, "page_content", None)
+            for each in artifact
+        ]
+
+
+def _texts_of(content: str | Sequence[Any]) -> dict[int, str]:
+    """Return the texts of a message's content, by the blocks in which they are."""
+    blocks = [content] if isinstance(content, str) else content
+    texts = [b.get("text") if isinstance(b, Mapping) else b for b in blocks]
+    return {n: text for n, text in enumerate(texts) if isinstance(text, str)}
+
+
+def _with_texts(content: str | Sequence[Any], texts: Mapping[int, str]) -> Any:
+    """Return a content with other texts in its blocks."""
+    if isinstance(content, str):
+        return texts[0]
+    return [
+        block
+        if number not in texts
+        else {**block, "text": texts[number]}
+        if isinstance(block, Mapping)
+        else texts[number]
+        for number, block in enumerate(content)
+    ]
