@@ -9,6 +9,7 @@ from operator import index
 from typing import Any, TypeAlias
 
 from oprag.errors import InvalidOptionError, PositionError, invalid_option, named
+from oprag.splitting.part_counts import PartCounts
 from oprag.splitting.rows import find_rows
 from oprag.splitting.sentences import punkt_sentence_spans
 from oprag.splitting.token_fit import boundary_at_or_before, longest_prefix
@@ -232,10 +233,11 @@ def _packed(
     text: str, bounds: Sequence[int], chunk_size: int, counter: NamedTokenCounter
 ) -> Iterator[TextChunk]:
     first, n_sentences = 0, len(bounds) - 1
+    parts = PartCounts(text, counter)
     while first < n_sentences:
         start, last, tokens = bounds[first], first, 0
         while last < n_sentences:
-            more = counter.count_again(text[start : bounds[last + 1]])
+            more = parts.count(start, bounds[last + 1])
             if more > chunk_size:
                 break
             last, tokens = last + 1, more

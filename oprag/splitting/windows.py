@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from oprag.splitting.part_counts import count_ends
 from oprag.splitting.token_fit import (
     boundary_after,
     boundary_at_or_before,
@@ -106,16 +107,13 @@ class _Windows(NamedTuple):
 
     def _count(self, opening: _Cut, closing: _Cut) -> int:
         """What a window counts alone: its ends anew, if they are known to be apart."""
-        count = self.counter.count_again
         ends = None
         if self.by_ends and opening.exact and closing.exact:
             ends = self.tokenized.ends(opening.token, closing.token)
         if ends is None:
-            return count(self.text[opening.position : closing.position])
-        tokens = ends.n_tokens
-        for end in (ends.head, ends.tail):
-            tokens += count(end) if end else 0
-        return tokens
+            part = self.text[opening.position : closing.position]
+            return self.counter.count_again(part)
+        return count_ends(ends, self.counter)
 
     def _inside_a_token(self, opening: _Cut, limit: int) -> tuple[_Cut, int]:
         """The same where no token of the whole text begins at a place that fits."""

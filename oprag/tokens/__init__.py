@@ -9,7 +9,7 @@ from oprag.tokens.counters import (
     resolve_token_counter,
     splitting_counter,
 )
-from oprag.tokens.offsets import TokenizedText, TokenStart, tokenize
+from oprag.tokens.offsets import Ends, TokenizedText, TokenStart, tokenize
 from oprag.tokens.threads import (
     Do,
     Finished,
@@ -22,6 +22,7 @@ from oprag.tokens.threads import (
 
 __all__ = [
     "Do",
+    "Ends",
     "Finished",
     "NamedTokenCounter",
     "Steps",

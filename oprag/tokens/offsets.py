@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -58,13 +59,14 @@ class TiktokenText:
     def __init__(self, text: str, encoding: tiktoken.Encoding) -> None:
         self._text = text
         self._tokens = tiktoken_tokens(encoding, text)
-        self._ends = _byte_ends(self._tokens, encoding)
+        self._ends: Sequence[int] | None = _byte_ends(self._tokens, encoding)
         self.n_tokens = len(self._tokens)
         self._encoded = text.encode()
         self._encoding = encoding
         self._sides = _sides(encoding)
         # Token, byte and character of what was asked for before, ascending.
         self._found = [(0, 0, 0)]
+        self._asked = (0, 0)
 
     def ends(self, first: int, last: int) -> Ends | None:
         """Divide a part of the text, from its token `first` up to `last`, at joints.
@@ -76,27 +78,67 @@ class TiktokenText:
         Returns:
             None where no two joints are known.
         """
-        sides = self._sides
-        if sides is None:
-            return None
-        tokens = self._tokens
-        opening, closing = first, last
-        while opening < last and not (
-            opening == 0
-            or sides[tokens[opening]] & sides[tokens[opening - 1]] >> _AFTER
-        ):
-            opening += 1
-        while closing > opening and not (
-            closing == self.n_tokens
-            or sides[tokens[closing]] & sides[tokens[closing - 1]] >> _AFTER
-        ):
-            closing -= 1
+        opening, closing = self._joints_between(first, last)
         if closing == opening:
             return None
-        read = self._encoding.decode_bytes
+        tokens, read = self._tokens, self._encoding.decode_bytes
         head = read(tokens[first:opening]).decode() if opening > first else ""
         tail = read(tokens[closing:last]).decode() if closing < last else ""
         return Ends(head, closing - opening, tail)
+
+    def part_ends(self, start: int, end: int) -> Ends | None:
+        """Divide a part of the text, by its characters, at joints; as `ends` does."""
+        if self._sides is None:
+            return None
+        if self._ends is None:
+            lengths = map(_byte_lengths(self._encoding).__getitem__, self._tokens)
+            self._ends = [*accumulate(lengths)]
+        ends, n_tokens = self._ends, self.n_tokens
+        first, last = self._byte(start), self._byte(end)
+        opening = bisect_left(ends, first) + 1 if first else 0
+        closing = n_tokens
+        if end < len(self._text):
+            # A joint is one by the character after its blank: it has to be there.
+            closing = bisect_right(ends, last)
+            closing -= ends[closing - 1] == last - 1
+        opening, closing = self._joints_between(opening, closing)
+        if closing <= opening:
+            return None
+        begun = ends[opening - 1] if opening else 0
+        ended = ends[closing - 1]
+        head, tail = self._encoded[first:begun], self._encoded[ended:last]
+        return Ends(head.decode(), closing - opening, tail.decode())
+
+    def _joints_between(self, first: int, last: int) -> tuple[int, int]:
+        """Return the tokens that begin at the first joint and at the last one.
+
+        Both are the same where no two are known.
+        """
+        sides, tokens = self._sides, self._tokens
+        if sides is None:
+            return first, first
+        while first < last and not (
+            first == 0 or sides[tokens[first]] & sides[tokens[first - 1]] >> _AFTER
+        ):
+            first += 1
+        while last > first and not (
+            last == self.n_tokens
+            or sides[tokens[last]] & sides[tokens[last - 1]] >> _AFTER
+        ):
+            last -= 1
+        return first, last
+
+    def _byte(self, position: int) -> int:
+        """Return where a character begins in UTF-8, from the one asked for before."""
+        if len(self._encoded) == len(self._text):
+            return position
+        known, byte = self._asked
+        if position >= known:
+            byte += len(self._text[known:position].encode())
+        else:
+            byte -= len(self._text[position:known].encode())
+        self._asked = position, byte
+        return byte
 
     def starts(self, indices: Sequence[int]) -> list[TokenStart]:
         """Find where tokens begin.
@@ -109,9 +151,7 @@ class TiktokenText:
     def _length(self, first: int, last: int) -> int:
         """Add up the bytes of some tokens."""
         if self._ends is not None:
-            return int(self._ends[last - 1]) - (
-                int(self._ends[first - 1]) if first else 0
-            )
+            return self._ends[last - 1] - (self._ends[first - 1] if first else 0)
         # The fastest way. It takes two at least, so twice the one without bytes.
         several = itemgetter(-1, -1, *self._tokens[first:last])
         return sum(several(_byte_lengths(self._encoding)))
@@ -153,10 +193,24 @@ class HuggingFaceText:
 
     def ends(self, first: int, last: int) -> Ends | None:
         """Divide a part of the text at joints; see `TiktokenText.ends`."""
-        if self._joints is Joints.NONE:
-            return None
         start = self._span(first)[0] if first else 0
         end = self._span(last)[0] if last < self.n_tokens else len(self._text)
+        return self._divided(first, last, start, end)
+
+    def part_ends(self, start: int, end: int) -> Ends | None:
+        """Divide a part of the text, by its characters, at joints; as `ends` does."""
+        first = self._token_from(start) if start else 0
+        last = self._token_from(end) if end < len(self._text) else self.n_tokens
+        return self._divided(first, last, start, end)
+
+    def _token_from(self, position: int) -> int:
+        """Return the first token that begins at a place or after it."""
+        every = range(self.n_tokens)
+        return bisect_left(every, position, key=lambda index: self._span(index)[0])
+
+    def _divided(self, first: int, last: int, start: int, end: int) -> Ends | None:
+        if self._joints is Joints.NONE:
+            return None
         opening, closing = first, last
         begun = self._joint(opening, start)
         while opening < last and (begun is None or begun < start):
@@ -259,7 +313,8 @@ def _byte_ends(tokens: Sequence[int], encoding: tiktoken.Encoding) -> Any:
         return None
     import numpy as np  # which made the array
 
-    return _byte_lengths_as_array(encoding)[np.frombuffer(tokens, np.uint32)].cumsum()
+    lengths = _byte_lengths_as_array(encoding)[np.frombuffer(tokens, np.uint32)]
+    return memoryview(lengths.cumsum())  # gives numbers of Python, and sooner
 
 
 @lru_cache(maxsize=8)

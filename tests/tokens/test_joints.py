@@ -12,7 +12,7 @@ from tokenizers import AddedToken, Regex, models, normalizers, pre_tokenizers, t
 from tokenizers import processors as processing
 
 from oprag.splitting import split_tokens
-from oprag.tokens import resolve_token_counter, tokenize
+from oprag.tokens import encodable, resolve_token_counter, tokenize
 from oprag.tokens.joints import Joints, joints_of_huggingface, joints_of_tiktoken
 from tests.kit.strategies import FRAGMENTS, counter, slices
 
@@ -171,6 +171,28 @@ def test_ends_and_the_tokens_between_them_are_what_a_part_counts_alone(
         )
         alone = count.count_again(text[places[first] : places[last]])
         assert ends.n_tokens + outside == alone
+
+
+@settings(max_examples=150, deadline=None)
+@given(parts.map("".join), st.data())
+@pytest.mark.parametrize("name", PROVED)
+def test_a_part_from_any_character_to_any_other_is_counted_by_its_ends(
+    name, text, data
+):
+    count = made(name)
+    text = encodable(text)
+    tokenized = tokenize(text, count.tokenizer)
+    for _ in range(3):
+        places = st.integers(0, len(text))
+        start, end = sorted(data.draw(st.tuples(places, places)))
+
+        ends = tokenized.part_ends(start, end) if start < end else None
+
+        if ends is not None:
+            outside = [
+                count.count_again(each) for each in (ends.head, ends.tail) if each
+            ]
+            assert ends.n_tokens + sum(outside) == count.count_again(text[start:end])
 
 
 @pytest.mark.parametrize("name", PROVED)

@@ -1,0 +1,36 @@
+"""Counts of the parts of a text, each as it counts alone."""
+
+from __future__ import annotations
+
+from oprag.tokens import Ends, NamedTokenCounter, TokenizedText, tokenize
+
+
+class PartCounts:
+    """Counts parts of one text, by their ends where that is proved to be the same.
+
+    Args:
+        text: The text.
+        counter: Counts it.
+    """
+
+    def __init__(self, text: str, counter: NamedTokenCounter) -> None:
+        self._text = text
+        self._counter = counter
+        self._tokenized: TokenizedText | None = None
+        if counter.counts_tokens:
+            self._tokenized = tokenize(text, counter.tokenizer)
+
+    def count(self, start: int, end: int) -> int:
+        """Return what `text[start:end]` counts alone."""
+        ends = self._tokenized and self._tokenized.part_ends(start, end)
+        if ends:
+            return count_ends(ends, self._counter)
+        return self._counter.count_again(self._text[start:end])
+
+
+def count_ends(ends: Ends, counter: NamedTokenCounter) -> int:
+    """Return what a part counts alone that was divided at joints."""
+    tokens = ends.n_tokens
+    for end in (ends.head, ends.tail):
+        tokens += counter.count_again(end) if end else 0
+    return tokens
