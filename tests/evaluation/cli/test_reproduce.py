@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 from oprag.cli.app import app
 from oprag_eval.cli.run import FAILED
 from oprag_eval.reproduction import recipes
+from oprag_eval.rough import estimate
 from tests.evaluation.data.conftest import counts_differ
 from tests.evaluation.data.test_infinitebench import mc
 from tests.evaluation.data.test_papers import hub_row, longbench, longrag, quality
@@ -171,6 +172,42 @@ def test_the_dry_run_tells_calls_tokens_and_money_and_sends_nothing(
     # 3 systems at 6 budgets, ReadAgent's look-up and answer, the document.
     made = 2 * 10  # a page and a gist of each article
     assert int(rows[1][1].split()[0].replace(",", "")) == (18 + 2 + 1) * 50 + made // 2
+
+
+@pytest.mark.parametrize("name", recipes())
+def test_without_data_the_dry_run_says_the_cost_in_one_sentence(name, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    if name.startswith("self-route/passkey-"):
+        pytest.skip("its data is made, and needs none")
+    result = CliRunner().invoke(
+        app, ["reproduce", name, "--dry-run", "--price", "2.5,10"]
+    )
+
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    told = result.stdout.splitlines()[-1]
+    assert told.count(". ") == 0
+    assert told.endswith(("at no cost.", "since no --data is given."))
+
+
+def test_the_rough_cost_is_that_of_the_counts():
+    # 2,086 questions, 5 runs: 3 systems at 6 budgets with 150 of the prompt, of which
+    # 8,000 is more than the 5,800 of an article; the article; ReadAgent's 2 to 3 gists
+    # of a quarter; and beforehand the article 1.5 and 2 times, of 115 articles.
+    found = estimate(
+        recipes()["dos-rag/quality"],
+        window=128_000,
+        runs=5,
+        style="brackets",
+        limit=None,
+    )
+    read = 3 * (500 + 1000 + 1500 + 2000 + 4000 + 5800 + 6 * 150) + 5800 + 150
+    made = 115 * 5800 * 3.5
+
+    assert (found.questions, found.calls) == (2086, 20 * 2086 * 5)
+    assert found.low.input_tokens == (read + 2 * 1450 + 150) * 2086 * 5 + made
+    assert found.high.input_tokens == (read + 3 * 1450 + 150) * 2086 * 5 + made
+    assert found.low.output_tokens == 60 * found.calls
 
 
 BOOK = STORY.format(n=1) * 30

@@ -63,6 +63,8 @@ def result_lines(summary: Summary) -> Iterator[str]:
     yield from table_lines([table.headings, *table.rows])
     yield ""
     yield table.note
+    for name, meaning in table.legend:
+        yield f"{name}: {meaning}."
     for text in summary.notes:
         yield f"Note: {text}"
 

@@ -64,7 +64,8 @@ def reproduce(
     The paper's conditions are in a recipe: data, model, embeddings, prompts, window,
     budgets, systems, runs, seed. An option that you give takes the place of the
     recipe's, and the result says so; what is shown below as a default holds where the
-    recipe says nothing. Give the same command again to continue a run.
+    recipe says nothing. Give the same command again to continue a run. `--dry-run`
+    without `--data` reads no data, and says the cost roughly.
 
     \b
       oprag reproduce --list
@@ -81,6 +82,7 @@ def reproduce(
     if not name:
         raise stop(_NO_NAME, code=2)
 
+    from oprag_eval import rough
     from oprag_eval.cli.display import estimate_lines, heading
     from oprag_eval.estimate import of_several
     from oprag_eval.reproduction import recipe_named
@@ -89,8 +91,13 @@ def reproduce(
     given = {key for key in vars(options) if _is_given(ctx, key)}
     reader = recipe.reader(reader)
     options, differs = _under(recipe, reader, options, given)
-    options.check()
     paths = _paths(recipe, data or [])
+    if options.dry_run and not any(paths.values()) and rough.known(recipe):
+        typer.echo(
+            "\n".join([*heading(recipe, reader, differs), _roughly(recipe, options)])
+        )
+        return
+    options.check()
     typer.echo("\n".join(heading(recipe, reader, differs)))
     folder = out or Path("oprag-reproduce", *name.split("/"), reader)
     several = len(recipe.sets) > 1
@@ -107,6 +114,20 @@ def reproduce(
     elif several:
         lines = estimate_lines(of_several(estimates), options.price)
         typer.echo("\n".join(["", "All sets:", *lines]))
+
+
+def _roughly(recipe: Recipe, options: RunOptions) -> str:
+    """Say what a table takes, without its data."""
+    from oprag_eval.rough import estimate, sentence
+
+    found = estimate(
+        recipe,
+        window=options.window,
+        runs=options.runs,
+        style=options.answer_style,
+        limit=options.limit_questions,
+    )
+    return sentence(found, options.price, offline=options.offline)
 
 
 def _run(

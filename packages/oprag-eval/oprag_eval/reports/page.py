@@ -17,7 +17,7 @@ from typing import Any
 from oprag_eval.data import Dataset, Question
 from oprag_eval.reports.plots import Plot
 from oprag_eval.reports.summary import Summary
-from oprag_eval.reports.tables import Table, number_of, title_of
+from oprag_eval.reports.tables import Table, heading_of, number_of
 
 _FOLDER = Path(__file__).parent / "templates"
 
@@ -45,7 +45,7 @@ def as_page(
         summary=summary,
         questions_asked=number_of(summary.questions, "question"),
         documents_asked=number_of(summary.documents, "document"),
-        measure=title_of(summary.measure),
+        measure=heading_of(summary.measure, summary),
         settings={
             key: json.dumps(value, ensure_ascii=False, sort_keys=True)
             for key, value in sorted(summary.settings.items())
@@ -82,13 +82,16 @@ def page_data(
     measure: str,
     *,
     numbered: bool = False,
+    held: str = "",
     most_answers: int = MOST_ANSWERS,
     most_pieces: int = MOST_PIECES,
 ) -> dict[str, Any]:
     """Return what the page's script shows of scored answers, as plain values.
 
     Returns:
-        `numbered`: whether options were asked for by number, not by letter. `arms`:
+        `held`: what passages are looked through for, where there are no answers; else
+        empty. `numbered`: whether options were asked for by number, not by letter.
+        `arms`:
         `[system, budget]` each. `documents`: `[title, length]` by id. `total` and
         `every`: all questions, and that each `every`-th is here. `questions`: see
         `_question`; arms by their place in the list.
@@ -102,7 +105,7 @@ def page_data(
     arms = list(dict.fromkeys((each["system"], each["budget"]) for each in answers))
     places = {arm: place for place, arm in enumerate(arms)}
     shown = [
-        _question(question, asked[question.question_id], places, measure)
+        _question(question, asked[question.question_id], places, measure, told=not held)
         for question in questions[::every]
     ]
     pieces_of = (row[6] for each in shown for row in each["answers"])
@@ -113,6 +116,7 @@ def page_data(
         "arms": [list(arm) for arm in arms],
         "documents": {each.doc_id: [each.title, len(each.text)] for each in found},
         "every": every,
+        "held": held,
         "numbered": numbered,
         "questions": shown,
         "total": len(questions),
@@ -124,6 +128,8 @@ def _question(
     answers: Sequence[Mapping[str, Any]],
     arms: Mapping[tuple[str, int | None], int],
     measure: str,
+    *,
+    told: bool,
 ) -> dict[str, Any]:
     """Return one question: `documents` that its strip is drawn over, and `answers`.
 
@@ -139,7 +145,7 @@ def _question(
             [
                 arms[answer["system"], answer["budget"]],
                 answer["run"],
-                answer["prediction"] or None,
+                (answer["prediction"] or None) if told else None,
                 None if value is None else round(float(value), 4),
                 answer["context_tokens"],
                 answer["route"],

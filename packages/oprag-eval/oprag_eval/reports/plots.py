@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from oprag_eval.reports.summary import ArmSummary, Summary
-from oprag_eval.reports.tables import title_of
+from oprag_eval.reports.tables import heading_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,6 +42,8 @@ class Plot(NamedTuple):
     title: str
     """Its content, in a line."""
     svg: bytes
+    note: str = ""
+    """Says which of its lines lie on one another."""
 
 
 def plots_of(summary: Summary) -> list[Plot]:
@@ -69,7 +71,7 @@ def _drawn(
     from matplotlib import ticker
     from matplotlib.figure import Figure
 
-    measure = title_of(summary.measure)
+    measure = heading_of(summary.measure, summary)
     title = (
         f"{measure[0].upper()}{measure[1:]} against {name}, "
         f"{summary.questions:,} questions"
@@ -94,7 +96,33 @@ def _drawn(
             axes.xaxis.set_minor_formatter(ticker.NullFormatter())
         svg = io.BytesIO()
         figure.savefig(svg, format="svg", metadata=_NO_METADATA)
-    return Plot(f"quality_{name}", title.replace("\n", "; "), svg.getvalue())
+    note = overlapping(summary, place)
+    return Plot(f"quality_{name}", title.replace("\n", "; "), svg.getvalue(), note)
+
+
+_NEAR = 0.05
+"""Share of the tokens, or the cost, within which points are at one place."""
+_LEVEL = 0.01
+
+
+def overlapping(summary: Summary, place: Callable[[ArmSummary], float]) -> str:
+    """Say which systems have every point where another has one; empty if none."""
+    points: dict[str, list[tuple[float, float]]] = {}
+    for arm in summary.arms:
+        if figure := arm.measures.get(summary.measure):
+            points.setdefault(arm.system, []).append((place(arm), figure.mean))
+    pairs = [
+        f"{one} on {other}"
+        for number, other in enumerate(points)
+        for one in list(points)[number + 1 :]
+        if all(any(_at(a, b) for b in points[other]) for a in points[one])
+    ]
+    return f"Lines that lie on one another: {'; '.join(pairs)}." if pairs else ""
+
+
+def _at(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    near = abs(one[0] - other[0]) <= _NEAR * max(one[0], other[0])
+    return near and abs(one[1] - other[1]) <= _LEVEL
 
 
 def _curves(axes: Axes, summary: Summary, place: Callable[[ArmSummary], float]) -> None:

@@ -22,7 +22,14 @@ from oprag_eval.reports.page import as_page, page_data
 from oprag_eval.reports.plots import Plot, plots_of
 from oprag_eval.reports.summary import ArmSummary, Summary, arm_label
 from oprag_eval.reports.sweet_spot import sweet_spot
-from oprag_eval.reports.tables import HELD, in_order, main_measure, number_of, tables_of
+from oprag_eval.reports.tables import (
+    HELD,
+    held_column,
+    in_order,
+    main_measure,
+    number_of,
+    tables_of,
+)
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.scores import CORPUS_MEASURES, score, scored_text
 from oprag_eval.statistics import Figure, Sampling, sampling_of
@@ -387,6 +394,7 @@ def _write(
         dataset,
         summary.measure,
         numbered=summary.settings.get("answer_style") == "brackets",
+        held=held_column(summary),
     )
     page = as_page(summary, tables, plots, questions)
     directory.write_text("report.html", page)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from oprag_eval.data import Dataset
@@ -98,17 +98,43 @@ _SCORED = {"answer_recall", "evidence_recall", "title_recall"}
 """What is shown of a run without a chat model that is compared by what passages hold:
 no answer, and none of its measures."""
 _MEANINGS = {
-    "answer_recall": " Passages hold the answer: one of the right answers stands in "
-    "them, word for word.",
-    "evidence_recall": " Passages hold the evidence: every character of it.",
-    "wrong_order": " Wrong order is the share of pairs of passages that the reader got "
-    "in the wrong order.",
-    "answerable": " Answered from the chunks: without the full documents.",
-    "token_share": " Share of tokens: input tokens of all steps over those that "
-    "full-document took for the same questions; above 100, routing costs more than it "
-    "saves.",
+    "answer_recall": "one of the right answers stands in what was read, word for word",
+    "evidence_recall": "every character of the evidence stands in what was read",
+    "title_recall": "all articles that the answer needs were read",
+    "wrong_order": "share of pairs of passages that the reader got in the wrong order",
+    "answerable": "answered without the full documents",
+    "token_share": "input tokens of all steps over those that full-document took for "
+    "the same questions; above 100, routing costs more than it saves",
+    "token_f1": "words that answer and reference share, as F1",
+    "exact_match": "the answer is a reference, but for case, articles, punctuation",
+    "longrag_match": "the answer holds a reference, or the other way round",
+    "judge": "what the judge said",
+    "choice_match": "share of right options",
+    "bracketed_match": "share of right options",
 }
-"""What a column shows, where its heading does not say it."""
+_LEGEND = {
+    "system": "what was asked, with its settings",
+    "budget": "tokens of the context at most; - where a system has none",
+    "n": "questions",
+    "tokens": "mean tokens sent for a question",
+    "declined": "answers that decline",
+    "context": "tokens of what was read, of the last call",
+    "input": "tokens of all prompts",
+    "output": "tokens of all replies",
+    "made beforehand": "tokens of trees, pages and gists, once for all questions",
+    "cost of a question": "in the currency of the prices given",
+    "cost beforehand": "of what is made beforehand",
+    "first": "the setting that is compared",
+    "its tokens": "mean tokens sent for a question",
+    "second": "the one that it is compared with",
+    "difference": "first minus second, times 100; * where p is below 0.05",
+    "95 % interval": f"of each alone; - with fewer than {FEWEST_PAIRS} questions",
+    "p": "chance of such a difference where there is none, corrected for the number of "
+    "comparisons (Holm)",
+    "better": "questions on which the first is",
+    "worse": "questions on which it is worse",
+}
+"""Meanings of columns, by their headings."""
 
 
 class Table(NamedTuple):
@@ -119,6 +145,19 @@ class Table(NamedTuple):
     """An explanation of the table."""
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    legend: tuple[tuple[str, str], ...] = ()
+    """The meaning of each column that has one, by its heading."""
+
+
+def _legend(
+    headings: Sequence[str], measures: Mapping[str, str] | None = None
+) -> tuple[tuple[str, str], ...]:
+    """Give the meaning of each column; of measures, which have headings of their own."""
+    known = _LEGEND | {
+        name: _MEANINGS.get(key, "") for key, name in (measures or {}).items()
+    }
+    told = dict.fromkeys(headings)
+    return tuple((name, known[name]) for name in told if known.get(name))
 
 
 def tables_of(summary: Summary) -> list[Table]:
@@ -133,9 +172,16 @@ def tables_of(summary: Summary) -> list[Table]:
 
 def shown_measures(summary: Summary) -> list[str]:
     """Choose the measures of the page, the one that arms are compared by first."""
-    if summary.offline and summary.measure in HELD:
+    if held_column(summary):
         return [name for name in summary.measures if name in _SCORED]
     return [*summary.measures]
+
+
+def held_column(summary: Summary) -> str:
+    """Return the column of what passages hold, where a run has no answers to show."""
+    if summary.offline and summary.measure in HELD:
+        return heading_of(summary.measure, summary)
+    return ""
 
 
 def results(summary: Summary, measures: Sequence[str]) -> Table:
@@ -143,16 +189,13 @@ def results(summary: Summary, measures: Sequence[str]) -> Table:
     over = f"95 % intervals over {summary.unit} ({summary.groups:,} of them)"
     if summary.unit == "questions":
         over = f"95 % intervals over questions, on {_these(summary.documents)}"
-    answered = not (summary.offline and summary.measure in HELD)
+    answered = not held_column(summary)
     note = (
         f"Scores times 100, with {over} in brackets, ± the standard deviation over "
-        "runs. n is the number of questions. Tokens are those sent for a question"
-        f"{'. Declined counts the answers that decline.' if answered else '.'}"
+        "runs."
     )
-    for measure, meaning in _MEANINGS.items():
-        note += meaning if measure in measures else ""
-    named = [heading_of(measure, summary) for measure in measures]
-    headings = ["system", "budget", "n", *named, "tokens"]
+    named = {measure: heading_of(measure, summary) for measure in measures}
+    headings = ["system", "budget", "n", *named.values(), "tokens"]
     rows = []
     for arm in summary.arms:
         figures = [figure_text(arm.measures.get(measure)) for measure in measures]
@@ -161,7 +204,8 @@ def results(summary: Summary, measures: Sequence[str]) -> Table:
         rows.append((*row, _count(arm.declined)) if answered else tuple(row))
     if answered:
         headings.append("declined")
-    return Table("Results", note, tuple(headings), tuple(rows))
+    legend = _legend(headings, named)
+    return Table("Results", note, tuple(headings), tuple(rows), legend)
 
 
 def _these(documents: int) -> str:
@@ -170,11 +214,7 @@ def _these(documents: int) -> str:
 
 def _tokens(summary: Summary) -> Table:
     priced = any(arm.cost is not None for arm in summary.arms)
-    note = (
-        "Means per question, over all calls for it. Made beforehand is the sum of "
-        "what trees, pages and gists took, once for all questions."
-        + (" Costs are in the currency of the prices given." if priced else "")
-    )
+    note = "Means per question, over all calls for it."
     headings = ["system", "budget", "context", "input", "output", "made beforehand"]
     if priced:
         headings += ["cost of a question", "cost beforehand"]
@@ -186,25 +226,23 @@ def _tokens(summary: Summary) -> Table:
         if priced:
             row += [_money(arm.cost), _money(arm.index_cost)]
         rows.append(tuple(row))
-    return Table("Tokens and cost", note, tuple(headings), tuple(rows))
+    return Table(
+        "Tokens and cost", note, tuple(headings), tuple(rows), _legend(headings)
+    )
 
 
 def _comparisons(summary: Summary) -> Table:
     measure = heading_of(summary.measure, summary)
     note = (
-        f"Paired differences of {measure} times 100, first minus "
-        "second, on the questions that both have, at the same budget. p is corrected "
-        "for the number of comparisons (Holm); * marks what is below 0.05. The "
-        f"intervals are of each alone; of fewer than {FEWEST_PAIRS} questions there is "
-        "none. Better and worse count the questions on which "
-        "the first is."
+        f"Paired differences of {measure}, in points, on the questions that both have, "
+        "at the same budget."
     )
     headings = (
         *("first", "its tokens", "second", "its tokens", "difference"),
         *("95 % interval", "p", "better", "worse", "n"),
     )
     rows = tuple(map(_difference, summary.comparisons))
-    return Table("Comparisons", note, headings, rows)
+    return Table("Comparisons", note, headings, rows, _legend(headings))
 
 
 def _difference(found: Difference) -> tuple[str, ...]:

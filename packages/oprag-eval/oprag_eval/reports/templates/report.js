@@ -51,7 +51,7 @@
       class: "strip", viewBox: "0 0 1000 22", preserveAspectRatio: "none", role: "img",
       "aria-label": `${pieces.length} passages of the text`,
     });
-    svg.appendChild(drawn("rect", { x: 0, y: 0, width: 1000, height: 15, fill: "#eceff2" }));
+    svg.appendChild(drawn("rect", { x: 0, y: 0, width: 1000, height: 15, class: "ground" }));
     pieces.forEach((piece, place) => {
       const found = laid.at(piece);
       if (!found) return;
@@ -68,12 +68,11 @@
       if (!found) continue;
       svg.appendChild(drawn("rect", {
         class: "evidence", x: found[0], y: 16, width: Math.max(found[1], 4), height: 6,
-        fill: "#d55e00",
       }, `evidence: characters ${number.format(evidence[1])}–${number.format(evidence[2])}`));
     }
     for (const x of laid.bounds) {
       svg.appendChild(drawn("line", {
-        x1: x, x2: x, y1: 0, y2: 22, stroke: "#1d2126", "vector-effect": "non-scaling-stroke",
+        x1: x, x2: x, y1: 0, y2: 22, "vector-effect": "non-scaling-stroke",
       }));
     }
     return svg;
@@ -102,10 +101,14 @@
     const line = element("tr");
     line.append(element("td", system + (runs > 1 ? `, run ${run + 1}` : ""), "arm"));
     line.append(element("td", budget === null ? "–" : number.format(budget), "number"));
-    line.append(prediction === null
-      ? element("td", "declined", "answer declined")
-      : element("td", prediction, "answer"));
-    line.append(element("td", score === null ? "–" : (100 * score).toFixed(1), "number"));
+    if (data.held) {
+      line.append(element("td", score === null ? "–" : score ? "yes" : "no", "number"));
+    } else {
+      line.append(prediction === null
+        ? element("td", "declined", "answer declined")
+        : element("td", prediction, "answer"));
+      line.append(element("td", score === null ? "–" : (100 * score).toFixed(1), "number"));
+    }
     line.append(element("td", number.format(tokens), "number"));
     const place = element("td", undefined, "place");
     place.append(strip(question, pieces, laid));
@@ -133,8 +136,9 @@
     const table = element("table");
     const head = table.createTHead().insertRow();
     const columns = {
-      system: "", budget: "number", answer: "", score: "number", context: "number",
-      "where in the text": "",
+      system: "", budget: "number",
+      ...(data.held ? { [data.held]: "number" } : { answer: "", score: "number" }),
+      "tokens read": "number", "where in the text": "",
     };
     for (const [name, kind] of Object.entries(columns)) head.append(element("th", name, kind));
     const body = table.createTBody();
@@ -168,7 +172,7 @@
   function matches(question, words) {
     if (!words) return true;
     const texts = [question.id, question.question, ...question.right];
-    for (const answer of question.answers) texts.push(answer[2] || "declined");
+    for (const answer of data.held ? [] : question.answers) texts.push(answer[2] || "declined");
     return texts.some((text) => text.toLowerCase().includes(words));
   }
 
