@@ -158,3 +158,74 @@ def test_options_are_named_as_they_were_asked_for(browser, tmp_path, style, name
     page.close()
 
     assert found[:2] == [name if style == "letter" else f"[[{name}]]" for name in names]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_in_light_and_dark(browser, reported, scheme):
+    page = browser.new_page(color_scheme=scheme)
+    page.goto((reported[0] / "report.html").as_uri())
+    opened(items(page).first, answers=6)
+    contrasts = page.evaluate(CONTRASTS)
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.close()
+
+    assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
+    assert contrasts
+    assert min(contrasts.values()) >= 4.5, contrasts
+
+
+CONTRASTS = """() => {
+  const light = (text) => {
+    const parts = text.match(/[\\d.]+/g).slice(0, 3).map((each) => {
+      const share = each / 255;
+      return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const behind = (element) => {
+    for (let each = element; each; each = each.parentElement) {
+      const found = getComputedStyle(each).backgroundColor;
+      if (!/, 0\\)$/.test(found)) return found;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const found = {};
+  const shown = "p, td, th, dt, dd, a, h1, h2, li, input, select, summary, .declined";
+  for (const element of document.querySelectorAll(shown)) {
+    const ink = light(getComputedStyle(element).color), paper = light(behind(element));
+    const contrast = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+    const name = element.tagName + "." + element.className;
+    found[name] = Math.min(found[name] ?? 99, contrast);
+  }
+  return found;
+}"""
+
+
+def test_without_a_model_there_is_no_answer_on_the_page(browser, tmp_path):
+    dataset = dataclasses.replace(set_of_four(), questions=set_of_four().questions[:2])
+    dataset = dataclasses.replace(dataset, metrics=("token_f1", "longrag_match"))
+    given = (
+        tmp_path,
+        [system("dos-rag", "size=20")],
+        [40, 80],
+        bench_of(Replies(), dataset),
+    )
+    with ThreadPoolExecutor() as pool:
+        directory = pool.submit(ran, *given, model="offline").result()
+    write_reports(directory, dataset, measure="evidence_recall")
+    page = watched(browser.new_page(), "data:", (tmp_path / "report.html").as_uri())
+    page.goto((tmp_path / "report.html").as_uri())
+    opened(items(page).nth(1), answers=2)
+    heads = page.locator("#list details[open] th").all_text_contents()
+    cells = page.locator("#list details[open] td").all_text_contents()
+    results = page.locator("#tables thead").first.all_text_contents()
+    troubles = page.troubles
+    page.close()
+
+    told = "passages hold the evidence"
+    assert heads == ["system", "budget", told, "tokens read", "where in the text"]
+    assert {"yes", "no"} & set(cells)
+    assert told in results[0]
+    assert "F1" not in results[0]
+    assert "declined" not in results[0]
+    assert troubles == []
