@@ -152,10 +152,9 @@ class Table(NamedTuple):
 def _legend(
     headings: Sequence[str], measures: Mapping[str, str] | None = None
 ) -> tuple[tuple[str, str], ...]:
-    """Give the meaning of each column; of measures, which have headings of their own."""
-    known = _LEGEND | {
-        name: _MEANINGS.get(key, "") for key, name in (measures or {}).items()
-    }
+    """Give the meaning of each column that has one; measures have their headings."""
+    named = measures or {}
+    known = _LEGEND | {name: _MEANINGS.get(key, "") for key, name in named.items()}
     told = dict.fromkeys(headings)
     return tuple((name, known[name]) for name in told if known.get(name))
 
