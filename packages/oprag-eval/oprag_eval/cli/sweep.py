@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from oprag.cli.messages import stop
 from oprag.cli.options import Files, takes
 from oprag_eval.cli.options import RunOptions, Systems, read_budgets, read_specs
+
+if TYPE_CHECKING:
+    from oprag_eval.data import Dataset
 
 _SYSTEMS = [
     "langchain-default,llamaindex-default,dos-rag,op-rag,recommended,full-document"
@@ -138,6 +141,8 @@ def sweep(
     chosen = [*own, *(make_system(spec) for spec in specs)]
     read = read_own(questions, own_documents(files, questions, out))
     dataset = with_answer_recall(restrict(read, options.limit_questions))
+    if options.offline and not options.dry_run and _needs_model(dataset):
+        raise stop(_OPTIONS, code=2)
     if own:
         dataset = replace(dataset, search_all=True, notes=(*dataset.notes, _ALL))
     perform(
@@ -151,6 +156,15 @@ def sweep(
     )
 
 
+def _needs_model(dataset: Dataset) -> bool:
+    """Whether nothing can be measured but answers to questions with options."""
+    return all(each.options and not each.evidence for each in dataset.questions)
+
+
+_OPTIONS = (
+    "Questions with options are answered by a chat model, and without one nothing is "
+    "measured on them. Give --model, or evidence to the questions."
+)
 _NO_ANSWERS = (
     "--judge scores answers, and without a chat model there are none. Give --model, or "
     "a --system that answers."
