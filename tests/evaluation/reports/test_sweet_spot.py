@@ -107,6 +107,7 @@ def test_one_question_tells_nothing():
     found = spot(arm(100, 0, 1), arm(200, 1, 1))
 
     assert (found.chosen, found.at_most_behind) == (None, 1)
+    assert found.needed is None
 
 
 def test_of_two_arms_the_bound_is_the_pairs_own():

@@ -97,11 +97,13 @@ def _cannot_tell(summary: Summary, spot: SweetSpot, best: ArmSummary) -> Iterato
         "below another."
     )
     yield from _beside(summary, {best.label})
-    needed = spot.needed or 0
+    fewer = "Fewer settings, by --systems and --budgets, need fewer."
+    if spot.needed is None:
+        yield f"To do: ask more questions; from these it is not known how many. {fewer}"
+        return
     yield (
-        f"To do: ask {needed - asked:,} more questions. If {needed:,} are answered "
-        "like these, one setting is shown to be good enough. Fewer settings, by "
-        "--systems and --budgets, need fewer."
+        f"To do: ask {spot.needed - asked:,} more questions. If {spot.needed:,} are "
+        f"answered like these, one setting is shown to be good enough. {fewer}"
     )
 
 

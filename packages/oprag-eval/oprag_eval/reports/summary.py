@@ -102,7 +102,7 @@ class SweetSpot:
     are one, or none is chosen."""
     needed: int | None = None
     """Where none is chosen: the questions that would show one to be as good, if they
-    were answered like these."""
+    were answered like these; None where 1,000 would not."""
 
 
 @dataclass(frozen=True)

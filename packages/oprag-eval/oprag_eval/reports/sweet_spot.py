@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -32,6 +31,7 @@ _ENOUGH = 0.5
 _SURELY = 0.1
 """Of the doubt that is left, what goes into saying which arms are surely worse."""
 _TENS = 10
+_MOST_NEEDED = 1000
 _SEVERAL = 2
 
 
@@ -175,18 +175,18 @@ def _pair_all(arms: Sequence[Values]) -> _Pairs:
     return _Pairs(tuple(rows), scores[:, ~np.isnan(scores).any(axis=0)])
 
 
-def _needed(pairs: _Pairs, held: Sequence[_Held], questions: int) -> int:
+def _needed(pairs: _Pairs, held: Sequence[_Held], questions: int) -> int | None:
     """Say how many questions, answered like these, would show some arm to be as good.
 
     Returns:
-        In tens. There is always such a number: the bound of the best so far goes to 0.
+        In tens; None where 1,000 would not, or arms have not two questions in common.
     """
     first = max(-(-(questions + 1) // _TENS) * _TENS, FEWEST_PAIRS)
-    for wanted in itertools.count(first, _TENS):
+    for wanted in range(first, _MOST_NEEDED + 1, _TENS):
         behind = pairs.bounds(MARGINS[-1], wanted / questions)
         if _as_good(held, behind, MARGINS[-1]):
-            break
-    return wanted
+            return wanted
+    return None
 
 
 def _on_questions(first: Compared, second: Compared) -> Difference | None:
