@@ -29,23 +29,14 @@ SHAPES = {
     "a peak in the middle": (70, 76, 80, 78, 74, 69),
     "a plateau": (62, 71, 79, 80, 80, 80),
     "flat": (75, 75, 75, 75, 75, 75),
-    "one alone is best": (69, 69, 69, 80, 69, 69),
-    "three systems": (
-        *(62, 68, 73, 77, 79, 80),
-        *(66, 74, 80, 83, 84, 84),
-        *(60, 70, 76, 80, 82, 82),
-    ),
 }
-"""True accuracies, in percent, of budgets that double; of three systems, six each."""
+"""True accuracies, in percent, of six budgets that double."""
 DOCUMENTS = (3, 10, 30)
 QUESTIONS = (12, 40, 200)
-SLOW = {"three systems"}
-"""Asked about 10 documents alone: advice is over questions, whatever they are on."""
 NOISE = {"answers of a model": (0.4, 0.15), "what passages hold": (0.1, 0.05)}
 """Standard deviations of chance for each answer, and for each arm on each document."""
 _DOCUMENT = 0.5
 """That of documents; that of a question's difficulty is 1."""
-_BUDGETS = 6
 _SEED = 42
 
 
@@ -142,13 +133,7 @@ def advised(
 
 def _arms(made: Simulated) -> list[Compared]:
     return [
-        Compared(
-            str(place),
-            "",
-            None,
-            500 * 2 ** (place % _BUDGETS) * (1 + place // _BUDGETS / 1000),
-            values.tolist(),
-        )
+        Compared(str(place), "", None, 500 * 2**place, values.tolist())
         for place, values in enumerate(made.right)
     ]
 
@@ -230,7 +215,7 @@ def _advice_rows(runs: int) -> Iterator[str]:
     for shape in SHAPES:
         for kind, noise in NOISE.items():
             for questions in QUESTIONS:
-                for documents in (10,) if shape in SLOW else DOCUMENTS:
+                for documents in DOCUMENTS:
                     found = advised(shape, questions, documents, noise, runs)
                     print(shape, kind, questions, documents, found, flush=True)
                     stated = ", ".join(f"{100 * each:.0f}" for each in found.margins)
