@@ -50,7 +50,7 @@ _40 = "40 hits in 10 documents of 10,000 chunks"
 _ALONE = "the same search in Chroma alone"
 
 BOUNDS = (
-    Bound("windows.bare", _TIKTOKEN, "bare `encode`", 0.35),
+    Bound("windows.bare", _TIKTOKEN, "bare `encode`", 0.7),
     Bound(
         "windows.bare.threads",
         f"{_TIKTOKEN}, two texts at once",
@@ -62,7 +62,7 @@ BOUNDS = (
         "windows.langchain.token",
         f"{_TIKTOKEN}, Documents",
         "LangChain `TokenTextSplitter`, with offsets",
-        0.4,
+        0.7,
     ),
     Bound(
         "windows.langchain.recursive",
@@ -71,7 +71,7 @@ BOUNDS = (
         1.2,
     ),
     Bound("windows.llamaindex", _TIKTOKEN, "LlamaIndex `TokenTextSplitter`", 11),
-    Bound("windows.chonkie", _TIKTOKEN, "chonkie `TokenChunker`", 0.65),
+    Bound("windows.chonkie", _TIKTOKEN, "chonkie `TokenChunker`", 1),
     Bound("huggingface.encode", _HF, "one `encode` and the same windows", 0.45),
     Bound(
         "huggingface.encode.threads",
@@ -210,7 +210,7 @@ BOUNDS = (
         "memory.chroma",
         "indexing into Chroma: memory grown in the second half",
         "the size of that half",
-        50,
+        None,
         "%",
     ),
 )

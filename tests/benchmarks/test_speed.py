@@ -89,7 +89,7 @@ def test_the_table_shows_value_spread_bound_and_whether_it_was_reached():
     line = next(
         line for line in as_markdown(rows, {}).splitlines() if "chonkie" in line
     )
-    assert line.endswith("| 1 | 1.5 × | 1.25 × – 2 × | ≥ 0.65 × | yes |")
+    assert line.endswith("| 1 | 1.5 × | 1.25 × – 2 × | ≥ 1 × | yes |")
 
 
 SHORT = Setup("One sentence. Another sentence.\n\n" * 9, repeats=2, least_seconds=0)
