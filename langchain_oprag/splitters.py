@@ -38,6 +38,8 @@ _START_INDEX = "start_index"
 """LangChain's own key of the first character."""
 _OPTIONS = ("chunk_size", "chunk_overlap", "tokenizer", "add_start_index")
 _OF_SENTENCES = ("chunk_size", "tokenizer", "sentence_spans", "add_start_index")
+_PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
+"""Types of values that need no copy."""
 _NOT_INHERITED = {*OWN_KEYS, *ALL_RESULT_KEYS, _START_INDEX}
 """Where the text is: its chunks are elsewhere."""
 
@@ -165,13 +167,17 @@ class OffsetSplitter(TextSplitter):
                     for key, value in part.source.metadata.items()
                     if key not in _NOT_INHERITED
                 }
+                plain = _PLAIN.issuperset(map(type, inherited.values()))
                 for _, entry in written if self._add_start_index else ():
                     entry[_START_INDEX] = entry[CHAR_START]
                 rows[part.place] = [
                     Document(
                         part.source.text[start:end],
                         id=own_id,
-                        metadata={**copy.deepcopy(inherited), **entry},
+                        metadata={
+                            **(inherited if plain else copy.deepcopy(inherited)),
+                            **entry,
+                        },
                     )
                     for (start, end, _), (own_id, entry) in zip(
                         row, written, strict=True

@@ -14,6 +14,7 @@ from oprag.metadata import (
     document_version,
     indexed_id,
     joined_id,
+    named_id,
     version_settings,
     version_text,
 )
@@ -101,3 +102,8 @@ def test_the_id_of_a_chunk_beside_is_computed_where_the_metadata_are_the_same():
 )
 def test_with_other_metadata_a_chunk_has_another_id(change):
     assert indexed_id({**PLACED, **change}, 3) != indexed_id(PLACED, 3)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_the_id_of_a_name_is_the_uuid_of_it(name):
+    assert named_id(name) == str(uuid.uuid5(uuid.NAMESPACE_OID, name))
