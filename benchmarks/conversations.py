@@ -32,6 +32,7 @@ from langchain_oprag import (
     create_retrieval_tool,
 )
 from oprag.documents.words import words_of
+from oprag.marks import escape_marks
 from oprag.tokens import resolve_token_counter
 
 BUDGETS = {"qmsum": 4_000, "squality": 2_000, "chunking_eval": 5_000}
@@ -194,7 +195,7 @@ def _shown(written: str, text: str) -> list[int]:
     for place in PLACE.finditer(written):
         spans = [(int(a), int(b)) for a, b in re.findall(r"(\d+)-(\d+)", place[1])]
         start, end = spans[0]
-        if not written.startswith(text[start:end], place.end() + 1):
+        if not written.startswith(escape_marks(text[start:end]), place.end() + 1):
             raise ValueError(f"{place[0]} stands before another text.")
         shown += [n for start, end in spans for n in range(start, end)]
     return shown
