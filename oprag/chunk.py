@@ -14,6 +14,7 @@ from oprag.citations import (
     name_position,
     named_part,
 )
+from oprag.landmarks import Landmarks, join_landmarks
 from oprag.metadata import PART_INDEX, uri_of
 
 _RANK = attrgetter("rank")
@@ -210,8 +211,18 @@ class Passage(NamedTuple):
             spans = ()
         part = None if first.pages else first.part
         return derive_citation(
-            self.document_name, first.metadata, part, spans, position
+            self.document_name,
+            first.metadata,
+            part,
+            spans,
+            position,
+            landmarks=self.landmarks,
         )
+
+    @property
+    def landmarks(self) -> Landmarks:
+        """What names its place beside characters: heading, rows, time."""
+        return join_landmarks([chunk.metadata for chunk in self.chunks])
 
 
 OTHER_ENDS = "。！？｡।॥؟۔።"

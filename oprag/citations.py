@@ -9,10 +9,20 @@ from functools import lru_cache
 from numbers import Number
 from typing import Any
 
+from oprag.landmarks import (
+    PART_NAME,
+    Landmarks,
+    name_heading,
+    name_times,
+    read_landmarks,
+)
+
 UNKNOWN_DOCUMENT = "unknown document"
 """The citation of what has neither a name nor a place."""
 
 
+_LONGEST_HEADING = 80
+"""Characters of a heading in a citation."""
 LONGEST_IN_LINE = 200
 """Characters of a name or a label in a line."""
 
@@ -62,8 +72,12 @@ def derive_citation(
     part: int | None,
     spans: Sequence[tuple[int, int]],
     position: str,
+    *,
+    landmarks: Landmarks | None = None,
 ) -> str:
-    """Return a place for people: name, page or part, characters or position.
+    """Return a place for people: name, part, heading, rows, characters or position.
+
+    Of what is said at a time the time stands in the place of characters.
 
     Args:
         name: The document's, as people call it.
@@ -71,13 +85,19 @@ def derive_citation(
         part: The page or the part; None for none.
         spans: Those that are read; empty where no characters are known.
         position: What else says where it is (`chunk 7`); an empty text for nothing.
+        landmarks: What names the place besides; None for what the metadata say.
     """
     place = [as_line(name)]
     if part is not None:
         place.append(named_part(metadata, part))
+    found = read_landmarks(metadata) if landmarks is None else landmarks
+    if found.heading:
+        heading = as_line(name_heading(found.heading), _LONGEST_HEADING)
+        place.append(f'"{heading}"' if heading else "")
+    place.append(found.unit)
     if spans:
         position = named_characters(spans[0][0], spans[-1][1])
-    place.append(position)
+    place.append(name_times(found) or position)
     return ", ".join(filter(None, place)) or UNKNOWN_DOCUMENT
 
 
@@ -167,6 +187,9 @@ _PART_NAMES = (
 
 def named_part(metadata: Mapping[str, Any], part: int) -> str:
     """Name a part for people: `page 3`, or by its number, where nothing names it."""
+    name = metadata.get(PART_NAME)
+    if isinstance(name, str) and (line := as_line(name)):
+        return line
     for key, noun in _PART_NAMES:
         value = metadata.get(key)
         if value is None and key == "loc.pageNumber":

@@ -12,6 +12,8 @@ from functools import lru_cache
 from numbers import Number
 from typing import Any
 
+from oprag.landmarks import OF_THE_TEXT
+
 DOC_KEY = "doc_key"
 """16 hex digits of the document's name: safe in every store's filters."""
 DOC_URI = "doc_uri"
@@ -284,8 +286,9 @@ def indexed_id(metadata: Mapping[str, Any], index: int) -> str:
     """Return the id that `index_documents` gives to a chunk.
 
     It is made of the chunk's document, version and part, its number in the document,
-    and all metadata that are not oprag's. So other metadata give another id, and that
-    of a chunk beside it can be computed, if both have the same.
+    and all metadata that are not oprag's, nor headings of the text. So other metadata
+    give another id, and that of a chunk beside it can be computed, if both have the
+    same.
 
     Args:
         metadata: Of the chunk, or of one beside it.
@@ -296,7 +299,7 @@ def indexed_id(metadata: Mapping[str, Any], index: int) -> str:
         # LangChain's, which says again where the chunk begins.
         (key, None if key == "start_index" and value == start else value)
         for key, value in sorted(metadata.items(), key=str)
-        if key not in OWN_KEYS
+        if key not in OWN_KEYS and key not in OF_THE_TEXT
     ]
     version, part = str(metadata.get(DOC_VERSION) or ""), metadata.get(PART_INDEX)
     name = str(metadata.get(DOC_URI) or "")

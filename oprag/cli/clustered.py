@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 import typer
 from langchain_core.vectorstores import VectorStore
 
-from langchain_oprag import OffsetSentenceSplitter, chunk_store
+from langchain_oprag import chunk_store
 from oprag.calls import keep_secret, said_by
 from oprag.cli.embedding_models import (
     SentenceTransformerEmbeddings,
     load_embedding_model,
     packaged_weights,
 )
-from oprag.cli.index import COLLECTION, COLLECTION_METADATA, to_index
+from oprag.cli.index import COLLECTION, COLLECTION_METADATA, FileSplitter, to_index
 from oprag.cli.messages import stop
 from oprag.errors import OpragError
 from oprag.files import FilesRead
@@ -162,7 +162,7 @@ def index_together(
         to_index(read),
         lambda: store(load_embedding_model(name, packaged=packaged_weights())),
         address=address,
-        splitter=OffsetSentenceSplitter(),
+        splitter=FileSplitter(),
         scope=scope,
         remove_missing=remove_missing,
         unsupported_metadata="drop",

@@ -17,8 +17,9 @@ from langchain_oprag import OffsetSentenceSplitter, index_documents
 from oprag.cli.chroma_directory import DATABASE, chosen_collection
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings
 from oprag.errors import IndexingError
-from oprag.files import FilesRead, FileText
+from oprag.files import FilesRead, FileText, Landmark, landmarks_of
 from oprag.indexing import IndexingReport, RemoveMissing, ShowProgress
+from oprag.metadata import CHAR_END, CHAR_START
 
 COLLECTION = "oprag"
 COLLECTION_METADATA = {"hnsw:space": "cosine", "hnsw:M": 64}
@@ -27,7 +28,7 @@ COLLECTION_METADATA = {"hnsw:space": "cosine", "hnsw:M": 64}
 With its own 16, of a hundred small collections that were added to after a search one to
 four had a chunk that no search found again (chromadb 1.5.9).
 """
-_FORMAT = 3
+_FORMAT = 4
 """Raised when the way an index is made changes, so that old ones are not used."""
 
 _BATCH = 64
@@ -141,7 +142,7 @@ def update(
         report = index_documents(
             to_index(read),
             store,
-            splitter=OffsetSentenceSplitter(),
+            splitter=FileSplitter(),
             scope=scope,
             remove_missing=remove_missing,
             unsupported_metadata="drop",
@@ -184,4 +185,38 @@ def to_index(read: FilesRead) -> list[Any]:
 
 def as_documents(texts: Sequence[FileText]) -> list[Document]:
     """Return the texts as LangChain's documents, one per page."""
-    return [Document(each.text, metadata=each.metadata) for each in texts]
+    return [
+        FileDocument(
+            page_content=each.text, metadata=each.metadata, landmarks=each.landmarks
+        )
+        for each in texts
+    ]
+
+
+class FileDocument(Document):
+    """The text of a file with what its places are named by."""
+
+    landmarks: tuple[Landmark, ...] = ()
+
+
+class FileSplitter(OffsetSentenceSplitter):
+    """Cuts texts of files; each chunk says its heading, rows or time."""
+
+    def split_documents(self, documents: Iterable[Document]) -> list[Document]:
+        """Split documents; see `OffsetSentenceSplitter.split_documents`."""
+        given = list(documents)
+        known = {
+            _part_of(each): each.landmarks
+            for each in given
+            if isinstance(each, FileDocument)
+        }
+        chunks = super().split_documents(given)
+        for chunk in chunks:
+            place = chunk.metadata[CHAR_START], chunk.metadata[CHAR_END]
+            landmarks = known.get(_part_of(chunk), ())
+            chunk.metadata.update(landmarks_of(landmarks, *place))
+        return chunks
+
+
+def _part_of(document: Document) -> tuple[Any, Any]:
+    return document.metadata.get("source"), document.metadata.get("page")

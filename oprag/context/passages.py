@@ -16,6 +16,7 @@ from oprag.citations import name_position
 from oprag.context.options import ContextOptions
 from oprag.context.pieces import slice_of
 from oprag.errors import PositionError
+from oprag.landmarks import join_landmarks, landmarks_beyond
 from oprag.metadata import (
     CHUNK_HASH,
     CITATION,
@@ -107,7 +108,8 @@ def merged_metadata(
         source = first if key in places else best
         if key in source and key not in OF_ONE_CHUNK:
             metadata[key] = source[key]
-    return metadata
+    joined = join_landmarks([chunk.metadata for chunk in chunks])
+    return metadata | landmarks_beyond(metadata, joined)
 
 
 def result_id(

@@ -4,7 +4,7 @@ Also files of our own that a kill leaves whole. Nothing is imported that a forma
 until a file of this format is read.
 """
 
-from oprag.files.bodies import Landmark
+from oprag.files.bodies import Landmark, landmarks_of
 from oprag.files.html import Shown, shown_text
 from oprag.files.pdf_places import pdf_page_image
 from oprag.files.reader import (
@@ -30,6 +30,7 @@ __all__ = [
     "Shown",
     "files_in",
     "joined",
+    "landmarks_of",
     "one_line",
     "pdf_page_image",
     "read_file",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from oprag.files.text import NoTextError
+from oprag.landmarks import Landmarks, as_metadata, name_units
 from oprag.splitting import find_sections
 
 
@@ -69,3 +70,40 @@ def damaged(kind: str, error: Exception) -> NoTextError:
     """Return the error for a file that its library cannot read."""
     del error
     return NoTextError(f"is {kind} that is damaged, or locked by a password")
+
+
+def landmarks_of(
+    landmarks: Sequence[Landmark], start: int, end: int
+) -> dict[str, str | float]:
+    """Return what names the place of a chunk, as its metadata.
+
+    Args:
+        landmarks: Of its text, ascending.
+        start: Its first character.
+        end: One past its last.
+    """
+    heading, first = "", True
+    units: list[tuple[str, int]] = []
+    times: list[tuple[float, float]] = []
+    unit = time = None
+    for each in landmarks:
+        if each.start >= end:
+            break
+        begins = each.start <= start
+        if each.heading is not None and (begins or (first and not heading)):
+            heading, first = each.heading, begins
+        if begins:
+            unit, time = each.unit or unit, each.time or time
+            continue
+        units += [each.unit] if each.unit else []
+        times += [each.time] if each.time else []
+    units = [*([unit] if unit else []), *units]
+    times = [*([time] if time else []), *times]
+    return as_metadata(
+        Landmarks(
+            heading,
+            name_units(units[0][0], units[0][1], units[-1][1]) if units else "",
+            times[0][0] if times else None,
+            times[-1][1] if times else None,
+        )
+    )

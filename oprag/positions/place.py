@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import PROVED, Proof, Span
 from oprag.citations import derive_citation
+from oprag.landmarks import find_address, read_landmarks
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_HASH, as_number, text_hash
 from oprag.positions.identity import identify_result
 from oprag.result_key import WrittenPlace, read_written
@@ -42,6 +43,15 @@ class Place:
     place was written."""
     problem: str | None
     """The kind of error that `on_problem="warn"` did not raise; None for none."""
+    heading: str | None = None
+    """The headings over its beginning, `Lease > Rent`; None for none."""
+    start_time: float | None = None
+    """The second at which it begins to be said; None for none."""
+    end_time: float | None = None
+    """The second at which it has been said; None for none."""
+    url: str | None = None
+    """Its address, at its page or second where such addresses can say so; None for
+    none."""
 
 
 def place_of(result: Any) -> Place | None:
@@ -66,6 +76,7 @@ def place_of(result: Any) -> Place | None:
     span = read_position(written, text).span
     proof = read_proof(metadata, text, span)
     as_long = span is not None and span.end - span.start == len(text)
+    landmarks = read_landmarks(metadata)
     return Place(
         identity.name,
         identity.key,
@@ -78,6 +89,10 @@ def place_of(result: Any) -> Place | None:
         proof,
         proof in PROVED and as_long and not is_unfit(written),
         written.problem,
+        landmarks.heading or None,
+        landmarks.start_time,
+        landmarks.end_time,
+        find_address(metadata),
     )
 
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,10 @@ import pytest
 
 from langchain_oprag import OffsetSentenceSplitter
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings
-from oprag.cli.index import as_documents, own_index, update
+from oprag.cli.index import FileSplitter, as_documents, own_index, update
 from oprag.cli.options import cache_folder
-from oprag.files import FilesRead, FileText
+from oprag.files import FilesRead, FileText, read_files
+from oprag.landmarks import LANDMARK_KEYS
 
 pytestmark = pytest.mark.slow
 
@@ -133,3 +135,36 @@ def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
 
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     assert cache_folder().is_relative_to(Path.home())
+
+
+def test_chunks_of_files_say_heading_row_or_time(tmp_path):
+    (tmp_path / "a.md").write_text("# Lease\n\n" + "The tenant pays the rent. " * 90)
+    (tmp_path / "b.csv").write_text(
+        "Team,Cups\n" + "".join(f"Team {n},{n}\n" for n in range(80))
+    )
+    cues = (
+        f"00:12:{n:02}.000 --> 00:12:{n + 1:02}.000\nHigh at {n}, all told."
+        for n in range(50)
+    )
+    (tmp_path / "c.vtt").write_text("\n\n".join(["WEBVTT", *cues]))
+
+    chunks = FileSplitter().split_documents(as_documents(read_files([tmp_path]).texts))
+    places: dict[str, list[dict[str, object]]] = {}
+    for chunk in chunks:
+        found = {k: v for k, v in chunk.metadata.items() if k in LANDMARK_KEYS}
+        places.setdefault(Path(chunk.metadata["source"]).name, []).append(found)
+
+    assert {name: len(found) > 1 for name, found in places.items()} == {
+        "a.md": True,
+        "b.csv": True,
+        "c.vtt": True,
+    }
+    assert places["a.md"] == [{"heading": "Lease"}] * len(places["a.md"])
+    assert {each["heading"] for each in places["b.csv"]} == {"Team | Cups"}
+    rows = [str(each["unit"]).removeprefix("rows ") for each in places["b.csv"]]
+    ends = [tuple(map(int, row.split("-"))) for row in rows]
+    assert ends[0][0] == 1
+    assert all(last + 1 == first for (_, last), (first, _) in pairwise(ends))
+    assert ends[-1][1] == 81
+    assert places["c.vtt"][0]["start_time"] == 720.0
+    assert places["c.vtt"][-1]["end_time"] == 770.0

@@ -1,0 +1,189 @@
+"""What names a place beside characters: a heading, counted rows, a time, an address.
+
+Read from the metadata of any framework's splitters and readers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+HEADING = "heading"
+"""The headings over the beginning of a chunk, from the top down: `Lease > Rent`."""
+UNIT = "unit"
+"""What of its text is counted is in a chunk: `rows 12-25`, `cell 3`."""
+START_TIME = "start_time"
+"""The second at which its text begins to be said."""
+END_TIME = "end_time"
+"""The second at which it has been said."""
+PART_NAME = "part_name"
+"""What people call a part of a file that is no page: `slide 3`."""
+LANDMARK_KEYS = (HEADING, UNIT, START_TIME, END_TIME)
+OF_THE_TEXT = (HEADING, UNIT)
+"""Keys that follow from the text, so that no id is made of them."""
+
+BETWEEN = " > "
+"""Between the headings of a path."""
+_LEVELS = (
+    tuple(f"Header {level}" for level in range(1, 7)),
+    tuple(f"h{level}" for level in range(1, 7)),
+)
+"""Keys of LangChain's splitters by headings, in the names that its pages use."""
+HEADING_KEYS = (HEADING, *_LEVELS[0], *_LEVELS[1], "header_path", "headings", "dl_meta")
+_STARTS, _ENDS = (START_TIME, "start_seconds"), (END_TIME, "end_seconds")
+_UNIT = re.compile(r"(\w+?)s? (\d+)(?:-(\d+))?")
+_ADDRESS_KEYS = ("url", "source_url", "URL", "link", "source", "file_path")
+_ADDRESS = re.compile(r"https?://\S+")
+_PDF = re.compile(r"\.pdf(?=\?|$)", re.IGNORECASE)
+_VIDEO = re.compile(r"https?://(?:[\w-]+\.)*(?:youtube\.com|youtu\.be)/")
+_TIMED = re.compile(
+    r"https?://(?:[\w-]+\.)*vimeo\.com/|\.(?:mp[34]|m4a|ogg|wav|webm)(?=\?|$)",
+    re.IGNORECASE,
+)
+_TIME_IN_LINK = re.compile(r"([?&])t=[^&#]*&?")
+_LONGEST = 10_000_000
+"""Seconds of the longest recording."""
+
+
+class Landmarks(NamedTuple):
+    """What names the place of a text."""
+
+    heading: str = ""
+    """The path of headings; empty for none."""
+    unit: str = ""
+    start_time: float | None = None
+    end_time: float | None = None
+
+
+def read_landmarks(metadata: Mapping[str, Any]) -> Landmarks:
+    """Read what names the place of a chunk."""
+    unit = metadata.get(UNIT)
+    return Landmarks(
+        _read_heading(metadata),
+        unit if isinstance(unit, str) and _UNIT.fullmatch(unit) else "",
+        _read_time(metadata, _STARTS),
+        _read_time(metadata, _ENDS),
+    )
+
+
+def join_landmarks(metadatas: Sequence[Mapping[str, Any]]) -> Landmarks:
+    """Return what names the place of chunks that are joined, in reading order.
+
+    The first one's heading; rows and times from the first one's to the last one's.
+    """
+    first, last = read_landmarks(metadatas[0]), read_landmarks(metadatas[-1])
+    unit = first.unit
+    a, b = _UNIT.fullmatch(first.unit), _UNIT.fullmatch(last.unit)
+    if a and b and a[1] == b[1]:
+        unit = name_units(a[1], int(a[2]), int(b[3] or b[2]))
+    return first._replace(unit=unit, end_time=last.end_time)
+
+
+def as_metadata(landmarks: Landmarks) -> dict[str, str | float]:
+    """Return what is known of them as metadata that every store keeps."""
+    pairs = zip(LANDMARK_KEYS, landmarks, strict=True)
+    return {key: value for key, value in pairs if value not in ("", None)}
+
+
+def landmarks_beyond(
+    metadata: Mapping[str, Any], landmarks: Landmarks
+) -> dict[str, str | float]:
+    """Return those landmarks as metadata that the metadata do not say already."""
+    said = as_metadata(read_landmarks(metadata))
+    return {
+        key: value
+        for key, value in as_metadata(landmarks).items()
+        if said.get(key) != value
+    }
+
+
+def name_units(noun: str, first: int, last: int) -> str:
+    """Name what is counted for people: `row 12`, `rows 12-25`."""
+    return f"{noun} {first}" if first >= last else f"{noun}s {first}-{last}"
+
+
+def name_heading(path: str) -> str:
+    """Return the last heading of a path."""
+    return path.rpartition(BETWEEN)[2].replace('"', "'")
+
+
+def name_times(landmarks: Landmarks) -> str:
+    """Name a time for people: `12:30-13:05`; empty for none."""
+    if landmarks.start_time is None:
+        return ""
+    start = _name_time(landmarks.start_time)
+    if landmarks.end_time is None or landmarks.end_time <= landmarks.start_time:
+        return start
+    return f"{start}-{_name_time(landmarks.end_time)}"
+
+
+def find_address(metadata: Mapping[str, Any]) -> str | None:
+    """Return the address of a chunk, at its page or its second; None for no address."""
+    for key in _ADDRESS_KEYS:
+        value = metadata.get(key)
+        if isinstance(value, str) and _ADDRESS.fullmatch(value):
+            return _at_place(value, metadata)
+    return None
+
+
+def _at_place(address: str, metadata: Mapping[str, Any]) -> str:
+    if "#" in address:
+        return address
+    page = _page_number(metadata)
+    if page is not None and _PDF.search(address):
+        return f"{address}#page={page}"
+    start = _read_time(metadata, _STARTS)
+    if start is None:
+        return address
+    if _VIDEO.match(address):
+        bare = _TIME_IN_LINK.sub(r"\1", address).rstrip("?&")
+        return f"{bare}{'&' if '?' in bare else '?'}t={int(start)}s"
+    return f"{address}#t={int(start)}" if _TIMED.search(address) else address
+
+
+def _page_number(metadata: Mapping[str, Any]) -> int | None:
+    """Return the number of a page as viewers count, from 1."""
+    for key, first in (("page", 0), ("page_number", 1)):
+        value = metadata.get(key)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if type(value) is int and value >= first:
+            return value - first + 1
+    return None
+
+
+def _read_heading(metadata: Mapping[str, Any]) -> str:
+    own = metadata.get(HEADING)
+    if isinstance(own, str):
+        return own
+    for keys in _LEVELS:
+        found = [metadata[key] for key in keys if key in metadata]
+        if found:
+            return _join(found)
+    path = metadata.get("header_path")
+    if isinstance(path, str):  # LlamaIndex: `/Lease/Rent/`, without the last heading
+        return _join(path.strip("/").split("/"))
+    docling = metadata.get("dl_meta")
+    inner = docling.get("headings") if isinstance(docling, Mapping) else None
+    listed = metadata.get("headings", inner)
+    return _join(listed) if isinstance(listed, (list, tuple)) else ""
+
+
+def _join(titles: Sequence[Any]) -> str:
+    return BETWEEN.join(title for title in titles if isinstance(title, str) and title)
+
+
+def _read_time(metadata: Mapping[str, Any], keys: Sequence[str]) -> float | None:
+    for key in keys:
+        value: Any = metadata.get(key)
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if is_number and 0 <= value < _LONGEST:
+            return float(value)
+    return None
+
+
+def _name_time(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
