@@ -92,6 +92,9 @@ class Chunk(NamedTuple):
     shared_name: str | None = None
     """The key that the names of several files gave; None where the document has it for
     itself."""
+    derived: tuple[str, str] | None = None
+    """Key and name of the document as `metadata` alone give them, so that a result need
+    not say them again; None where that is not known."""
 
     @property
     def text_id(self) -> str:

@@ -196,14 +196,17 @@ def _differing_identity(
 
     Of one of several files of a name the key is what follows the name's.
     """
-    derived = derive_identity(metadata)
+    derived = passage.chunks[0].derived
+    if derived is None or len(passage.chunks) > 1:
+        derived = derive_identity(metadata)[:2]
+    own_key, own_name = derived
     key: str | None = passage.document_key
-    if key == derived.key:
+    if key == own_key:
         key = None
-    elif key is not None and derived.key and key.startswith(f"{derived.key}#"):
-        key = key.removeprefix(derived.key)
+    elif key is not None and own_key and key.startswith(f"{own_key}#"):
+        key = key.removeprefix(own_key)
     name = passage.document_name
-    return key, None if name == derived.name else name
+    return key, None if name == own_name else name
 
 
 def _is_unfit(passage: Passage) -> bool:
@@ -228,15 +231,18 @@ def single_passage(chunk: Chunk) -> Passage:
     """A passage of one chunk, as it is."""
     span, metadata = chunk.span, chunk.metadata
     spans = () if span is None else read_spans(metadata, span)
-    cited = None
     written = read_written(metadata)
-    if (
-        written is not None
-        and written.whole == span
-        and is_unchanged(metadata, chunk.text)
-    ):
-        cited = read_citation(metadata, written)
+    cited = None
+    if written is not None and _is_as_written(written, chunk):
+        cited = written.citation
+        if written.counted is not None:
+            cited = read_citation(metadata, written)
     return Passage(chunk.text, chunk.document_key, (chunk,), spans, cited)
+
+
+def _is_as_written(written: WrittenPlace, chunk: Chunk) -> bool:
+    """Return whether a place is that of a chunk, and its text unchanged."""
+    return written.whole == chunk.span and written.text_hash == text_hash(chunk.text)
 
 
 def read_passages(hits: Sequence[Hit]) -> list[Passage]:
@@ -260,7 +266,7 @@ def read_passages(hits: Sequence[Hit]) -> list[Passage]:
             )
         passage = single_passage(chunk)
         # The number is that of this text, and of a result.
-        if written is not None and passage.cited is not None:
+        if written is not None and _is_as_written(written, chunk):
             passage = passage._replace(number=written.number)
         passages.append(passage)
     return passages

@@ -76,6 +76,9 @@ class Identity(NamedTuple):
     """What people call it, in full; empty for a text without a name."""
     shared_name: str | None = None
     """The key that this file would have if no other file had its name."""
+    derived: tuple[str, str] | None = None
+    """Key and short name that its metadata alone give, as `derive_identity` does; None
+    where they were not needed."""
 
     @staticmethod
     def file_of(metadata: Mapping[str, Any]) -> str | None:
@@ -92,26 +95,33 @@ def identify_document(
     result = None if written is None else identify_result(metadata, written)
     if result is not None and result.key.startswith(UNNAMED):
         result = None
-    key = None if result is None else result.key
-    names: Sequence[str] = _NAMES
     if document_key is not None:
-        values = (
-            look_up(metadata, hit.subject, each) for each in as_list(document_key)
-        )
-        key = (
-            first_name(values, NO_NAME[:2]) or key
-        )  # "blob" is one if the user says so
-        names = _NAMES[:1]
-    elif key is None:
-        key = _find_key(hit)
+        return _identify_by_user(hit, document_key, result)
+    if result is not None and result.key:
+        return result
+    key = _find_key(hit)
+    if key is None:
+        key = first_name(getattr(hit.subject, each, None) for each in _ID_ATTRIBUTES)
+        if key is None:
+            return None
+        return Identity(key, _name_document(metadata, key))
+    name = _name_document(metadata, key)
+    if key == hit.document:  # which is not in the metadata
+        return Identity(key, name)
+    return Identity(key, name, derived=(key, short_name(name)))
+
+
+def _identify_by_user(
+    hit: Hit, document_key: DocumentKey, result: Identity | None
+) -> Identity | None:
+    """Read the document by the user's word, else as it was written on a result."""
+    values = [look_up(hit.metadata, hit.subject, key) for key in as_list(document_key)]
+    key = first_name(values, NO_NAME[:2])  # "blob" is one if the user says so
+    if result is not None:
+        return result if key is None else result._replace(key=key)
     if key is None:
         return None
-    if result is not None:
-        return result._replace(key=key)
-    name = _find_name(metadata, names)
-    if document_key is None:
-        name = _spell(strip_place(name, metadata))
-    return Identity(key, name or key)
+    return Identity(key, _find_name(hit.metadata, _NAMES[:1]) or key)
 
 
 def identify_result(metadata: Mapping[str, Any], written: WrittenPlace) -> Identity:
@@ -120,17 +130,19 @@ def identify_result(metadata: Mapping[str, Any], written: WrittenPlace) -> Ident
     Its name is short, as people read it; both are empty where nothing names one.
     """
     key, name = written.document_key, written.document_name
-    is_suffix = key is not None and key.startswith("#")
-    if key is not None and name is not None and not is_suffix:
-        return Identity(key, name, _find_shared_name(metadata, key))
+    if key is not None and name is not None and "#" not in key:
+        return Identity(key, name)
     derived = derive_identity(metadata)
     shared = None
-    if is_suffix and key is not None:
-        key, shared = derived.key + key, derived.key
+    if key is not None and key.startswith("#"):
+        key = derived.key + key
+    if key is not None and derived.key and key.startswith(f"{derived.key}#"):
+        shared = derived.key
     return Identity(
         derived.key if key is None else key,
         derived.name if name is None else name,
         shared,
+        (derived.key, derived.name),
     )
 
 
@@ -143,16 +155,13 @@ def derive_identity(metadata: Mapping[str, Any]) -> Identity:
     key = _find_key(Hit("", metadata))
     if key is None:
         return Identity("", "")
-    name = _spell(strip_place(_find_name(metadata, _NAMES), metadata))
-    return Identity(key, short_name(name or key))
+    return Identity(key, short_name(_name_document(metadata, key)))
 
 
-def _find_shared_name(metadata: Mapping[str, Any], key: str) -> str | None:
-    """Return the key that a result would have if no other file had its name."""
-    if "#" not in key:
-        return None
-    base = derive_identity(metadata).key
-    return base if base and key.startswith(f"{base}#") else None
+def _name_document(metadata: Mapping[str, Any], key: str) -> str:
+    """Return what people call a document, in full; its key where nothing names it."""
+    name = _find_name(metadata, _NAMES)
+    return _spell(strip_place(name, metadata)) or key
 
 
 def find_file(metadata: Mapping[str, Any]) -> str | None:
@@ -263,9 +272,7 @@ def _find_key(hit: Hit) -> str | None:
     name = first_name(metadata.get(key) for key in ID_KEYS)
     if file is not None and (name is None or is_made_up(name, file)):
         name = file
-    if name is not None:
-        return _spell(strip_place(name, metadata))
-    return first_name(getattr(hit.subject, key, None) for key in _ID_ATTRIBUTES)
+    return None if name is None else _spell(strip_place(name, metadata))
 
 
 def _find_name(metadata: Mapping[str, Any], keys: Sequence[str]) -> str:

@@ -116,6 +116,7 @@ def _make_chunk(rank: int, hit: Hit, document: Identity, position: Position) -> 
         metadata,
         hit.source,
         read_proof(metadata, hit.text, position.span),
+        derived=document.derived,
     )
     if document.shared_name is not None:
         chunk = chunk._replace(shared_name=document.shared_name)

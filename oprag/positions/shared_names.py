@@ -88,7 +88,8 @@ def _separate(identity: Identity, fact: Hashable, folder: str = "") -> Identity:
     digest = document_key(f"{identity.key}\n{fact!r}")
     suffix = as_line(folder) or digest[:_SUFFIX_DIGITS]
     name = f"{identity.name} ({suffix})" if identity.name else ""
-    return Identity(f"{identity.key}#{digest}", name, identity.key)
+    key = f"{identity.key}#{digest}"
+    return identity._replace(key=key, name=name, shared_name=identity.key)
 
 
 def _read_facts(hits: Sequence[Hit]) -> list[Hashable]:
