@@ -1,4 +1,4 @@
-"""Passages: of one chunk or of joined neighbours, and what results say of them.
+"""Passages: of one chunk or of joined neighbours, and those that results were.
 
 Chunks are joined by their offsets. Texts are never compared to find an overlap: with
 exact offsets the overlap is arithmetic, and text that happens to repeat cannot be lost
@@ -7,224 +7,26 @@ or doubled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from operator import attrgetter
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from oprag.chunk import SMALL_GAP, Chunk, Hit, Passage, Span
-from oprag.citations import name_position
 from oprag.context.options import ContextOptions
 from oprag.context.pieces import slice_of
 from oprag.errors import PositionError
-from oprag.landmarks import join_landmarks, landmarks_beyond
-from oprag.metadata import (
-    CHUNK_HASH,
-    CITATION,
-    OF_ONE_CHUNK,
-    RESULT,
-    joined_id,
-    text_hash,
-    without_reserved_keys,
-)
+from oprag.metadata import text_hash
 from oprag.ordering import document_order, rank_order
 from oprag.positions import (
-    OF_A_PLACE,
-    PositionKeys,
     are_of_one_file,
-    derive_identity,
     identify_documents,
     read_chunks,
     read_citation,
     read_position,
     read_spans,
 )
-from oprag.result_key import (
-    WrittenPlace,
-    encode_place,
-    is_joined,
-    is_unchanged,
-    read_written,
-)
+from oprag.result_key import WrittenPlace, is_joined, is_unchanged, read_written
 
 TextByName = Callable[[str], str | None]
 """A function from a document's name to its full text, or None if it is not known."""
-
-
-def result_metadata(
-    passage: Passage, options: ContextOptions | None = None, *, whole: bool
-) -> dict[str, Any]:
-    """Return the metadata of a passage: those of its best chunk, and its place.
-
-    Args:
-        passage: The passage.
-        options: Those that the passage was chosen by; None for what its metadata say.
-        whole: Whether it is one object, all of it. Else see `merged_metadata`.
-    """
-    if whole:
-        metadata = passage.chunks[0].metadata
-    else:
-        keys = None if options is None else options.position_keys
-        metadata = merged_metadata(passage.chunks, keys)
-    cites = any(CITATION in chunk.metadata for chunk in passage.chunks)
-    has_room = all(_has_room(chunk) for chunk in passage.chunks)
-    if options is not None:
-        cites = options.citations
-        if options.token_budget is not None:
-            has_room = options.citations
-    return write_place(passage, metadata, cites=cites, has_room=has_room)
-
-
-def _has_room(chunk: Chunk) -> bool:
-    written = read_written(chunk.metadata)
-    return written is None or written.has_room
-
-
-def best_chunk(chunks: Sequence[Chunk]) -> Chunk:
-    """Return the chunk of the best rank, the first in reading order of equals."""
-    return min(chunks, key=attrgetter("rank"))
-
-
-def merged_metadata(
-    chunks: Sequence[Chunk], position_keys: PositionKeys | None
-) -> dict[str, Any]:
-    """Return the metadata of chunks that are joined, or of one that was cut.
-
-    Args:
-        chunks: In reading order.
-        position_keys: As in `ContextOptions`.
-
-    Returns:
-        Of what differs, the value that the best chunk has, as an application's own
-        ids; of places, that of the first. Without what holds for a whole chunk alone.
-    """
-    first = chunks[0].metadata
-    best = best_chunk(chunks).metadata
-    listed = (
-        position_keys if isinstance(position_keys, (list, tuple)) else [position_keys]
-    )
-    places = {*OF_A_PLACE, *(key for key in listed if isinstance(key, str))}
-    metadata = {}
-    for key in [*best, *first]:
-        source = first if key in places else best
-        if key in source and key not in OF_ONE_CHUNK:
-            metadata[key] = source[key]
-    joined = join_landmarks([chunk.metadata for chunk in chunks])
-    return metadata | landmarks_beyond(metadata, joined)
-
-
-def result_id(
-    passage: Passage, id_of: Callable[[Any], str | None], text_of: Callable[[Any], str]
-) -> str | None:
-    """Return the id of a passage that is not one whole object; None without theirs.
-
-    Args:
-        passage: The passage.
-        id_of: From the framework's object of a chunk to its id, or None.
-        text_of: From the same to its text; the id of a text that was cut has its spans.
-    """
-    ids: list[Any] = [id_of(chunk.source) for chunk in passage.chunks]
-    cut = any(chunk.text != text_of(chunk.source) for chunk in passage.chunks)
-    return None if None in ids else joined_id(ids, passage.spans if cut else ())
-
-
-def write_place(
-    passage: Passage,
-    metadata: Mapping[str, Any],
-    *,
-    cites: bool = False,
-    has_room: bool = True,
-) -> dict[str, Any]:
-    """Return the metadata of a result with its place under the reserved key.
-
-    Args:
-        passage: The passage that the result is of.
-        metadata: All others; not changed. What they say is not written again.
-        cites: Whether the place for people is written beside it.
-        has_room: Whether a token budget, if there was one, has room for the place.
-    """
-    written = without_reserved_keys(metadata)
-    chunk = passage.chunks[0]
-    place = WrittenPlace(
-        passage.rank,
-        _hash_of(passage),
-        passage.spans,
-        passage.part,
-        _count_of(passage),
-        passage.proof,
-        not _is_unfit(passage),
-        has_room,
-        passage.number,
-        chunk.problem,
-        *_differing_identity(passage, written),
-    )
-    if not _is_plainly_cited(passage):
-        citation = passage.citation
-        if citation != read_citation(written, place):
-            place = place._replace(citation=citation)
-    written[RESULT] = encode_place(place)
-    if cites:
-        written[CITATION] = passage.citation
-    return written
-
-
-def _count_of(passage: Passage) -> str | None:
-    """Return the number of a chunk whose characters are not known."""
-    if passage.spans:
-        return None
-    chunk = passage.chunks[0]
-    before = read_written(chunk.metadata)
-    if passage.cited is not None and before is not None:
-        return before.counted
-    _, is_counted, number = name_position(chunk.position, chunk.part).partition(
-        "chunk "
-    )
-    return number if is_counted else None
-
-
-def _is_plainly_cited(passage: Passage) -> bool:
-    """Return whether its citation is made of nothing but what the key says."""
-    chunk = passage.chunks[0]
-    if passage.cited is not None or not chunk.scoped or chunk.pages:
-        return False
-    return bool(passage.spans) or chunk.position is None
-
-
-def _differing_identity(
-    passage: Passage, metadata: Mapping[str, Any]
-) -> tuple[str | None, str | None]:
-    """Return key and name of a document, each None where the metadata say it.
-
-    Of one of several files of a name the key is what follows the name's.
-    """
-    derived = passage.chunks[0].derived
-    if derived is None or len(passage.chunks) > 1:
-        derived = derive_identity(metadata)[:2]
-    own_key, own_name = derived
-    key: str | None = passage.document_key
-    if key == own_key:
-        key = None
-    elif key is not None and own_key and key.startswith(f"{own_key}#"):
-        key = key.removeprefix(own_key)
-    name = passage.document_name
-    return key, None if name == own_name else name
-
-
-def _is_unfit(passage: Passage) -> bool:
-    """Whether a text is as long as its one span, and yet not known to be its slice."""
-    spans = passage.spans
-    if len(spans) != 1 or spans[0].end - spans[0].start != len(passage.text):
-        return False
-    return not all(chunk.verbatim and chunk.scoped for chunk in passage.chunks)
-
-
-def _hash_of(passage: Passage) -> str:
-    """Return the hash of its text, which is known where one whole chunk is stamped."""
-    chunk = passage.chunks[0]
-    if chunk.proof == "stamped" and chunk.text is passage.text:
-        known: str | None = chunk.metadata.get(CHUNK_HASH)  # a slice has none
-        if known is not None:
-            return known
-    return text_hash(passage.text)
 
 
 def single_passage(chunk: Chunk) -> Passage:

@@ -96,8 +96,10 @@ def test_a_missing_identity_says_what_was_found_and_what_to_do():
 def test_a_text_without_identity_and_position_is_a_document_of_its_own():
     hits = [Hit("x", {}), Hit("t", {"source": "s"}), Hit("y", {"doc_id": "None"})]
 
-    (one, other, _), of_s, (third, no_name, _) = identify_documents(hits)
-    assert of_s[:2] == ("s", "s")
+    (one, other), of_s, (third, no_name) = (
+        each[:2] for each in identify_documents(hits)
+    )
+    assert of_s == ("s", "s")
     assert one.startswith(UNNAMED)
     assert third.startswith(UNNAMED)
     assert one != third
