@@ -28,7 +28,7 @@ from oprag.context.passages import read_passages, single_passage
 from oprag.context.places import find_places
 from oprag.context.problems import Problems, warn
 from oprag.context.ranks import by_rank
-from oprag.context.result_metadata import result_id, result_metadata, write_place
+from oprag.context.results import result_id, result_metadata, write_place
 from oprag.context.seen import Seen
 from oprag.context.text import headers, numbered_text, render
 from oprag.context.tool_texts import show_in_place

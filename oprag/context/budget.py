@@ -21,7 +21,7 @@ from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.numbers import Numbers
 from oprag.context.options import ContextOptions, Selection
 from oprag.context.passages import finish, single_passage
-from oprag.context.result_metadata import best_chunk, merged_metadata
+from oprag.context.results import best_chunk, merged_metadata
 from oprag.context.text import cited_text, headers
 from oprag.errors import BudgetTooSmallError
 from oprag.marks import GAP_MARK, escape_marks
