@@ -56,7 +56,7 @@ from oprag.context import (
     check_option,
     check_widening,
 )
-from oprag.diagnosing import Verifiable, Verification
+from oprag.diagnosing import FirstLook, Verifiable, Verification
 from oprag.documents import Bm25, SearchedChunks
 from oprag.errors import InvalidOptionError, refuse_unknown, refuse_unnamed
 from oprag.metadata import WHY
@@ -182,6 +182,7 @@ class SearchKeywords(ContextKeywords, total=False):
     k: int | None
     widen: Widen | None
     bm25: bool
+    verify_index: bool
     documents: SourceLike | None
 
 
@@ -202,7 +203,8 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             out to set a filter or a kind of search.
         vectorstore: The same by another name, for a store.
         k: How many of the best documents to return; None for all that come.
-        **options: All of `ContextOptions` but `top_n`; `widen`, `bm25`.
+        **options: All of `ContextOptions` but `top_n`; `widen`, `bm25`,
+            `verify_index`.
         name: Shown in traces, as `tags` and `metadata` are; None for the class's name.
 
     A vector store is given `k` if its `search_kwargs` have none or a smaller one; for
@@ -255,9 +257,11 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     k: int | None = None
     widen: Widen | None = option_field("widen")
     bm25: bool = option_field("bm25", default=False)
+    verify_index: bool = option_field("verify_index", default=True)
 
     _by_words: tuple[VectorStore, Bm25] | None = PrivateAttr(default=None)
     _overlaps: Overlaps = PrivateAttr(default_factory=Overlaps)
+    _look: FirstLook = PrivateAttr(default_factory=FirstLook)
 
     def __init__(
         self,
@@ -310,6 +314,8 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     def _steps(self, query: str, fetch: Fetch) -> Steps[Arranged[Document]]:
         options, more = self._context(fetch), True
         chunks, words = self._chunks(fetch), self._words(fetch)
+        if self.verify_index:
+            self._look.begin(partial(self._readable, fetch), options)
         while more:
             found: list[Document] = yield fetch.asking(query)
             if words is not None or self.widen is not None:
@@ -334,6 +340,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
                 self.document_key,
             )
             more = fetch.wants_more(found, used_all=ordered.used_all)
+        self._look.tell(self._problems)
         if found and ordered.used_all and fetch.may_have_more(len(found)):
             return replace(ordered, came=len(found))
         return ordered

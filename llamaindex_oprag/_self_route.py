@@ -23,13 +23,14 @@ from llamaindex_oprag._answers import (
     ModelCall,
 )
 from llamaindex_oprag._convert import hits_of, new_node, node_of, sent_text
+from llamaindex_oprag._fetch import Fetch
 from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag._searched import search_filter
 from llamaindex_oprag._tokenizer import default_tokenizer, with_tokenizer
 from llamaindex_oprag.documents import source_or_none
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
-from llamaindex_oprag.retrievers import Fetch, OrderPreservingRetriever
+from llamaindex_oprag.retrievers import OrderPreservingRetriever
 from oprag.calls import CallModel, Dialogue, qa_prompt
 from oprag.context import ContextOptions, FetchPlan, Problems, single_passage
 from oprag.documents import DocumentSource

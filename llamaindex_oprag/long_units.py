@@ -14,10 +14,11 @@ from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
 from llamaindex_oprag._call_options import AssignableOption
 from llamaindex_oprag._convert import hits_of, new_node, node_of
+from llamaindex_oprag._fetch import Fetch
 from llamaindex_oprag._searched import search_filter, verified_stores
 from llamaindex_oprag._tokenizer import with_tokenizer
 from llamaindex_oprag.documents import SourceLike, document_source
-from llamaindex_oprag.retrievers import Fetch, WrappingRetriever
+from llamaindex_oprag.retrievers import WrappingRetriever
 from oprag.chunk import Hit
 from oprag.context import Arranged, ContextOptions, with_texts
 from oprag.diagnosing import Verification

@@ -12,14 +12,13 @@ from typing import Any, Never, Self, Unpack
 import llama_index.core.instrumentation as instrument
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
-from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.indices.base import BaseIndex
-from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
 from llamaindex_oprag._call_options import AssignableOption, RetrievingWithOptions
 from llamaindex_oprag._convert import arrange, hits_of
+from llamaindex_oprag._fetch import Fetch
 from llamaindex_oprag._neighbours import Neighbourhood, fused, store_of
 from llamaindex_oprag._searched import (
     OF_SEARCH,
@@ -52,14 +51,14 @@ from oprag.context import (
     check_widening,
     with_texts,
 )
-from oprag.diagnosing import Verifiable, Verification
+from oprag.diagnosing import FirstLook, Verifiable, Verification
 from oprag.documents import Bm25, DocumentSource, SearchedChunks
 from oprag.errors import InvalidOptionError, refuse_unknown, refuse_unnamed
 from oprag.tokens import Do, Steps, acarry_out, carry_out
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
-_OWN = ("similarity_top_k", "widen", "bm25")
+_OWN = ("similarity_top_k", "widen", "bm25", "verify_index")
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 
 
@@ -75,66 +74,7 @@ class OrderedKeywords(RetrieverKeywords, total=False):
     similarity_top_k: int | None
     widen: Widen | None
     bm25: bool
-
-
-class Fetch:
-    """How many nodes the base retriever is asked for, in one retrieval.
-
-    Args:
-        base: The retriever underneath. Not written to: copies of it ask for more.
-        k: How many nodes to return; None for as many as come.
-        plan: How many nodes an index is asked for where nobody says it: neither `k`
-            nor a `similarity_top_k` other than LlamaIndex's default.
-        at_least: Nodes to begin with, whatever the retriever's own number.
-    """
-
-    def __init__(
-        self,
-        base: BaseRetriever,
-        *,
-        k: int | None = None,
-        plan: FetchPlan | None = None,
-        at_least: int = 0,
-    ) -> None:
-        self.base = base
-        self._plan: FetchPlan | None = None
-        self._k: int | None = None
-        if isinstance(base, VectorIndexRetriever):
-            own = base.similarity_top_k
-            self._k = max(own, k or 0)
-            if at_least:
-                self._plan = FetchPlan.beginning_with(max(at_least, own))
-            elif k is None and own == DEFAULT_SIMILARITY_TOP_K:
-                self._plan = plan
-
-    @property
-    def fills(self) -> bool:
-        """Whether as many nodes are asked for as fill the budget."""
-        return self._plan is not None
-
-    @property
-    def asked(self) -> int:
-        """Return how many nodes are asked for; 0 where that is not known."""
-        return (self._k if self._plan is None else self._plan.k) or 0
-
-    def retriever(self) -> BaseRetriever:
-        """Return the base retriever, or a copy that asks for as many as wanted."""
-        asked = self.asked
-        if not asked or asked == getattr(self.base, "similarity_top_k", asked):
-            return self.base
-        asking: Any = copy.copy(self.base)
-        asking.similarity_top_k = asked
-        return asking  # type: ignore[no-any-return]  # a copy of the same class
-
-    def wants_more(self, found: Sequence[NodeWithScore], *, used_all: bool) -> bool:
-        """Say whether to ask again, for more."""
-        return self._plan is not None and self._plan.wants_more(
-            partial(hits_of, found), returned=len(found), used_all=used_all
-        )
-
-    def may_have_more(self, found: int) -> bool:
-        """Whether more would come if more were asked for."""
-        return self._plan is None and (self._k is None or found >= self._k)
+    verify_index: bool
 
 
 class WrappingRetriever(Verifiable, RetrievingWithOptions, BaseRetriever):
@@ -225,7 +165,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         objects: The same as a list of index nodes that hold their objects.
         verbose: Print what index nodes are resolved to.
         **options: All of `oprag.context.ContextOptions` but `top_n`: `token_budget`,
-            `merge`, `position_keys` and so on; `widen` and `bm25`.
+            `merge`, `position_keys` and so on; `widen`, `bm25` and `verify_index`.
 
     All but the last two and `documents` can be assigned later.
 
@@ -276,6 +216,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         similarity_top_k: int | None = None,
         widen: Widen | None = None,
         bm25: bool = False,
+        verify_index: bool = True,
         callback_manager: CallbackManager | None = None,
         object_map: dict[str, Any] | None = None,
         objects: list[IndexNode] | None = None,
@@ -286,6 +227,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         refuse_unknown(options, (*_OWN, *_SHARED), self.advice)
         check_option("widen", widen)
         check_option("bm25", bm25)
+        check_option("verify_index", verify_index)
         check_option("similarity_top_k", similarity_top_k)
         given: dict[str, Any] = {**options}
         given["documents"] = source_or_none(given.get("documents"))
@@ -294,6 +236,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         self._bm25 = bm25
         self._by_words: tuple[Any, Bm25] | None = None
         self._overlaps = Overlaps()
+        self._look = FirstLook(enabled=verify_index)
         self._arrange: Callable[..., Arranged[NodeWithScore]] = arrange
         self._evidence: Evidence[Any]
         super().__init__(
@@ -363,6 +306,7 @@ class OrderPreservingRetriever(WrappingRetriever):
 
     def _steps(self, query: QueryBundle) -> Steps[Arranged[NodeWithScore]]:
         options, around, more = self._bound_options(), self._neighbourhood(), True
+        self._look.begin(self._readable, options)
         plan = None
         if options.token_budget is not None:
             plan = FetchPlan(options.token_budget, options.selection, self._widen)
@@ -386,6 +330,7 @@ class OrderPreservingRetriever(WrappingRetriever):
                 options.document_key,
             )
             more = fetch.wants_more(found, used_all=ordered.used_all)
+        self._look.tell(self._problems)
         if isinstance(ordered, Evidence):
             self._evidence = ordered
         starved = ordered.used_all and found and fetch.may_have_more(len(found))

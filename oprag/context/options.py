@@ -210,6 +210,10 @@ DESCRIPTIONS: dict[str, str] = {
         "Find chunks of the store by the question's words, too (BM25). The search's "
         'filter holds. Needs `pip install "oprag[bm25]"`.'
     ),
+    "verify_index": (
+        "Look at a sample of the store with the first question, and warn once of what "
+        "will fail. False: never."
+    ),
 }
 """Descriptions of all options, also of those that only the adapters have."""
 
@@ -299,6 +303,7 @@ _CHECKED: dict[str, _Check] = {
     ),
     "merge": (_or_none(_is_switch), "True, False or None"),
     "bm25": _SWITCH,
+    "verify_index": _SWITCH,
     "citations": _SWITCH,
     "on_problem": _one_of(OnProblem),
     "position_keys": _KEYS,

@@ -12,6 +12,7 @@ from typing import Self
 from oprag.errors import (
     InvalidOptionError,
     OpragError,
+    PositionError,
     PositionWarning,
     UnfilledBudgetWarning,
     users_level,
@@ -66,6 +67,11 @@ class Problems:
                 "Let the retriever return more."
             )
             self._warn("unfilled", message, None)
+
+    def tell_of_index(self, message: str) -> None:
+        """Warn once of what is wrong with the index, before questions meet it."""
+        error = PositionError(self.component + message, kind="unfit_index")
+        self._warn("unfit_index", message, error)
 
     def of_any_budget(self) -> Self:
         """Return the same for a budget that nobody set: it may stay unfilled."""

@@ -1,6 +1,7 @@
 """The doctor: can an index be put in order, what is wrong, how is it repaired."""
 
 from oprag.diagnosing.doctor import RepairPlan, diagnose, plan_repair
+from oprag.diagnosing.first_look import FirstLook
 from oprag.diagnosing.repair import Change
 from oprag.diagnosing.report import Diagnosis, Problem
 from oprag.diagnosing.verification import Verifiable, Verification, verified_stores
@@ -8,6 +9,7 @@ from oprag.diagnosing.verification import Verifiable, Verification, verified_sto
 __all__ = [
     "Change",
     "Diagnosis",
+    "FirstLook",
     "Problem",
     "RepairPlan",
     "Verifiable",

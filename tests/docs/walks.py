@@ -150,6 +150,7 @@ def _langchain_query(splitter: Any) -> Callable[[], object]:
     store = _langchain_store()
     store.add_documents(splitter.split_documents(_documents()))
     retriever = OrderPreservingRetriever(vectorstore=store, token_budget=_BUDGET)
+    retriever.invoke(_QUESTION)  # the first question looks at the store, once
     return lambda: retriever.invoke(_QUESTION)
 
 
@@ -169,6 +170,7 @@ def _llamaindex_query(parser: Any) -> Callable[[], object]:
     )
     base = index.as_retriever(similarity_top_k=20)
     retriever = NodeRetriever(base, token_budget=_BUDGET)
+    retriever.retrieve(_QUESTION)  # as above
     return lambda: retriever.retrieve(_QUESTION)
 
 

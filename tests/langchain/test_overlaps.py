@@ -1,6 +1,7 @@
 """The most common index: pages of PDF files, cut with overlaps, without positions."""
 
 import random
+import time
 from typing import Any
 
 import pytest
@@ -15,6 +16,8 @@ from langchain_oprag import (
     diagnose,
 )
 from oprag import place_of, plan_repair
+from oprag.context import ContextOptions, Problems
+from oprag.diagnosing import FirstLook
 from oprag.errors import ConflictingPositionsError, PositionWarning, UnfitIndexError
 from tests.kit.pages import page_text
 from tests.stores.langchain_places import HashEmbeddings
@@ -118,8 +121,11 @@ def test_with_a_warning_each_page_keeps_the_order_that_is_proved():
     retriever = OrderPreservingRetriever(
         stored([*PAGES, UNJOINED]), k=100, on_problem="warn"
     )
-    with pytest.warns(PositionWarning, match=r"letters\.pdf"):
+    with pytest.warns(PositionWarning) as warned:
         results = retriever.invoke("question")
+    looked, asked = (str(each.message) for each in warned)
+    assert "3 will stand in the order as retrieved (ambiguous_position 3)" in looked
+    assert "letters.pdf" in asked
     known = [each for each in results if each.metadata["source"] == "report.pdf"]
     others = [each for each in results if each.metadata["source"] == "letters.pdf"]
     assert found_at(known) == sorted(found_at(known))
@@ -146,8 +152,9 @@ def test_a_filter_keeps_what_it_hides_from_proving_anything():
     hidden = [chunk for chunk in chunks if chunk.metadata["hidden"]]
     assert hidden
     retriever = OrderPreservingRetriever(store, k=100, on_problem="warn")
-    with pytest.warns(PositionWarning, match="of 3 pages 2 are ordered"):
+    with pytest.warns(PositionWarning) as warned:
         results = retriever.invoke("question", filter=admits)
+    assert "of 3 pages 2 are ordered" in str(warned[-1].message)
     assert read
     shown = {each.page_content for each in results}
     assert shown.isdisjoint(each.page_content for each in hidden)
@@ -208,3 +215,54 @@ def test_repair_reports_pages_and_writes_no_chained_place(store):
     plan = plan_repair(chunk_store(store).read(), {})
     assert plan.changes == ()
     assert "Ordered by overlaps: 5 of 5 pages." in said(plan.diagnosis)
+
+
+def test_the_first_question_warns_once_of_what_will_fail():
+    retriever = OrderPreservingRetriever(stored([*PAGES, UNJOINED]), k=1)
+    with pytest.warns(PositionWarning, match="of 23 chunks .* 3 will fail") as warned:
+        retriever.invoke("question")
+    assert len(warned) == 1
+    assert "ambiguous_position 3" in str(warned[0].message)
+    assert "documents=loader.load()" in str(warned[0].message)
+    retriever.invoke("another question")
+
+
+async def test_awaited_it_warns_as_well():
+    retriever = OrderPreservingRetriever(stored([*PAGES, UNJOINED]), k=1)
+    with pytest.warns(PositionWarning, match="3 will fail"):
+        await retriever.ainvoke("question")
+
+
+def test_nobody_looks_where_that_is_turned_off():
+    store = stored([*PAGES, UNJOINED])
+    OrderPreservingRetriever(store, k=1, verify_index=False).invoke("question")
+    everything = [*PAGES, UNJOINED]
+    OrderPreservingRetriever(store, k=1, documents=everything).invoke("question")
+
+
+def test_what_the_filter_of_the_first_question_hides_is_not_counted():
+    retriever = OrderPreservingRetriever(stored([*PAGES, UNJOINED]), k=1)
+    retriever.invoke("question", filter=lambda d: d.metadata["source"] == "report.pdf")
+
+
+def test_a_look_that_fails_is_not_the_questions():
+    look = FirstLook()
+    look.begin(lambda: 1 / 0, ContextOptions())
+    look.tell(Problems("It"))
+
+
+def test_a_store_on_disk_is_looked_at_beside_the_question(tmp_path):
+    chroma = pytest.importorskip("langchain_chroma")
+    store = chroma.Chroma(
+        "chunks", HashEmbeddings(), persist_directory=str(tmp_path / "store")
+    )
+    store.add_documents(cut([*PAGES, UNJOINED]))
+    retriever = OrderPreservingRetriever(store, k=1)
+
+    def ask() -> None:
+        for question in range(100):  # it warns as soon as it has found something
+            retriever.invoke(f"question {question}")
+            time.sleep(0.01)
+
+    with pytest.warns(PositionWarning, match="of 23 chunks .* 3 will fail"):
+        ask()

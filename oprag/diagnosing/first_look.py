@@ -1,0 +1,193 @@
+"""A look at a sample of the store beside the first question.
+
+Who builds on an index should hear of what is wrong with it once, and not question by
+question.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from oprag.chunk import Hit
+from oprag.context import ContextOptions, Problems
+from oprag.diagnosing.checks import find_chains, group_chunks, read_group
+from oprag.diagnosing.doctor import Examination
+from oprag.diagnosing.sample import Sample
+from oprag.documents import SearchedChunks, stored_hit
+from oprag.errors import PositionError
+from oprag.positions import Unplaced
+from oprag.tokens import carry_out
+
+_SAMPLE = 200
+"""Chunks that are looked at."""
+_DOCUMENTS = 3
+"""Documents whose other chunks are read, as they may show the order of these."""
+_MOST = 350
+"""Chunks of one of them."""
+_PATIENCE = 0.03
+"""Seconds that the first question waits for what is found."""
+_FAILING = ("missing_document", "unscoped_position", "conflicting_text")
+_DOUBTFUL = ("shared_name",)
+_WAY_OUT = "Give the documents as they were loaded: documents=loader.load()."
+_NAME_IT = "Give document_key=, the key that names the document."
+
+
+class FirstLook:
+    """Looks at a store once, for a component; a question never fails by it.
+
+    Chunks in memory are looked at at once, all others in a thread.
+
+    Args:
+        enabled: Whether it looks at all.
+    """
+
+    def __init__(self, *, enabled: bool = True) -> None:
+        self._enabled = enabled
+        self._thread: threading.Thread | None = None
+        self._found: str | None = None
+        self._is_begun = False
+        self._beginning = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy looks itself."""
+        return partial(FirstLook, enabled=self._enabled), ()
+
+    def __deepcopy__(self, _: Any) -> FirstLook:
+        return FirstLook(enabled=self._enabled)
+
+    def begin(
+        self, chunks: Callable[[], SearchedChunks | None], options: ContextOptions
+    ) -> None:
+        """Begin to look, with the first question.
+
+        Args:
+            chunks: Gives the store as the question may read it; None for none.
+            options: Those of the component.
+        """
+        with self._beginning:
+            if self._is_begun or not self._enabled:
+                return
+            self._is_begun = True
+        try:
+            seen = None if options.documents is not None else chunks()
+        except Exception:  # noqa: BLE001 -- a question does not fail by it
+            seen = None
+        if seen is None:
+            return
+        if seen.store.is_embedded and not seen.store.is_queried:
+            self._look(seen, options)
+            return
+        self._thread = threading.Thread(
+            target=self._look, args=(seen, options), daemon=True
+        )
+        self._thread.start()
+
+    def tell(self, problems: Problems) -> None:
+        """Warn once of what was found, as soon as it is."""
+        if self._thread is not None:
+            self._thread.join(_PATIENCE)
+            if self._thread.is_alive():
+                return
+            self._thread = None
+        if self._found is not None:
+            problems.tell_of_index(self._found)
+            self._found = None
+
+    def _look(self, chunks: SearchedChunks, options: ContextOptions) -> None:
+        try:
+            self._found = judge_sample(chunks, options)
+        except Exception:  # noqa: BLE001 -- a question does not fail by it
+            self._found = None
+
+
+def judge_sample(chunks: SearchedChunks, options: ContextOptions) -> str | None:
+    """Return how many chunks of a sample will fail or are doubtful; None for none.
+
+    Args:
+        chunks: The store, as a search may read it.
+        options: Those of the component.
+    """
+    hits = [stored_hit(chunk) for chunk in carry_out(chunks.first(_SAMPLE))]
+    is_all = len(hits) < _SAMPLE
+    keys = options.position_keys, options.document_key
+    diagnosis = Examination(Sample(hits, is_all), None, *keys).diagnosis
+    failing = {
+        each.kind: each.chunks for each in diagnosis.problems if each.kind in _FAILING
+    }
+    doubtful = {
+        each.kind: each.chunks for each in diagnosis.problems if each.kind in _DOUBTFUL
+    }
+    for kind, number in _count_unordered(hits, chunks, options, is_all=is_all).items():
+        failing[kind] = failing.get(kind, 0) + number
+    found = []
+    if failing:
+        become = "will fail in questions"
+        if options.on_problem == "warn":
+            become = "will stand in the order as retrieved"
+        found.append(f"{_number(failing)} {become} ({_listed(failing)})")
+    if doubtful:
+        found.append(f"{_number(doubtful)} are doubtful ({_listed(doubtful)})")
+    if not found:
+        return None
+    way_out = _NAME_IT if {*failing} == {"missing_document"} else _WAY_OUT
+    return (
+        f": of {len(hits):,} chunks of {chunks.store.name} that were looked at, "
+        f"{' and '.join(found)}. {way_out} verify() looks at more; verify_index=False "
+        "looks at none."
+    )
+
+
+def _count_unordered(
+    hits: Sequence[Hit],
+    chunks: SearchedChunks,
+    options: ContextOptions,
+    *,
+    is_all: bool,
+) -> dict[str, int]:
+    """Count the chunks without positions whose overlaps do not show their order."""
+    counts: dict[str, int] = {}
+    looked = 0
+    for group in group_chunks(hits, options.document_key):
+        members = [hits[i] for i in group.members]
+        error = read_group(members, group.name, options.position_keys)
+        if not isinstance(error, PositionError) or not Unplaced.is_said_by(error):
+            continue
+        looked += 1
+        if looked > _DOCUMENTS:
+            break
+        ends_the_sample = hits[-1] is members[-1]
+        whole: Sequence[Hit] | None = members
+        if not is_all:
+            whole = _read_whole(members, chunks, options, cut=ends_the_sample)
+        if whole is None:
+            continue
+        scoped = not chunks.filtered
+        chains = find_chains(whole, error, options.position_keys, scoped=scoped)
+        left = [hit for hit in members if chains is None or not chains.is_ordered(hit)]
+        counts[error.kind] = counts.get(error.kind, 0) + len(left)
+    return {kind: number for kind, number in counts.items() if number}
+
+
+def _read_whole(
+    hits: Sequence[Hit], chunks: SearchedChunks, options: ContextOptions, *, cut: bool
+) -> Sequence[Hit] | None:
+    """Read all chunks of a document; None where that is not known, or takes long."""
+    unplaced = Unplaced.find_all(hits, options.document_key)
+    if not unplaced or unplaced[0].selected_by is None:
+        return None
+    key, value = unplaced[0].selected_by
+    read = carry_out(chunks.select({key: [value]}, _MOST + 1))
+    if read is None:
+        return None if cut else hits  # more of it may follow
+    return None if len(read) > _MOST else [stored_hit(chunk) for chunk in read]
+
+
+def _number(counts: dict[str, int]) -> str:
+    return f"{sum(counts.values()):,}"
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{kind} {number:,}" for kind, number in sorted(counts.items()))
