@@ -142,6 +142,7 @@ def play(folder: Path) -> None:
                 page.get_by_text("of 2,000 tokens").wait_for()
                 page.locator(".op-row-document button").nth(1).click()
                 page.locator(".op-panel mark").first.wait_for()
+                page.wait_for_timeout(500)  # the texts move beside the source
                 photograph(page, "play.png")
         finally:
             server.terminate()

@@ -56,7 +56,8 @@ def drop(page, *files: Path) -> None:
     given = [(f.name, base64.b64encode(f.read_bytes()).decode()) for f in files]
     page.evaluate(DROP, given)
     for file in files:
-        page.get_by_text(file.name).first.wait_for(timeout=60_000)
+        name = page.locator(".op-name", has_text=file.name).first
+        name.wait_for(state="attached", timeout=60_000)  # the list is folded
     settled(page)
 
 

@@ -92,6 +92,26 @@ def test_a_pdf_is_dropped_asked_moved_and_opened(open_tab, address, report, tmp_
     assert page.troubles == []
 
 
+def test_both_texts_keep_to_their_columns_beside_a_source(open_tab, address, tmp_path):
+    lines = [f"Line {n} of the log is about the weather at sea.\n" for n in range(900)]
+    (tmp_path / "log.txt").write_text("".join(lines))
+    page = open_tab(address)
+    page.set_viewport_size({"width": 1400, "height": 900})
+    drop(page, tmp_path / "log.txt")
+    ask(page)
+    set_budget(page, 2000)
+    page.locator(".op-row-document button").nth(1).click()
+    page.locator(".op-source mark").first.wait_for()
+    page.wait_for_timeout(300)
+
+    widths = page.evaluate(
+        """() => [...document.querySelectorAll(".op-column")].map(
+          (column) => [column.offsetWidth, column.querySelector("pre").offsetWidth])"""
+    )
+    assert len({width for column in widths for width in column}) == 1
+    assert page.troubles == []
+
+
 def test_passages_are_leafed_through(open_tab, address, report):
     page = open_tab(address)
     drop(page, report)

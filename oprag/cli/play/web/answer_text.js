@@ -91,7 +91,7 @@ function struck(number) {
 
 const BLOCK = 2000;
 
-/** Cut a text where lines end: only the blocks that are seen are laid out. */
+/** Cut a text where lines end: laid out in one, a long one took too long. */
 export function blocksOf(text) {
   const found = [];
   for (let at = 0, end; at < text.length; at = end) {
