@@ -90,6 +90,8 @@ class EvidenceMiddleware(AgentMiddleware):
         MissingDependencyError: An agent calls it, and langchain is not 1.2.10 or newer.
 
     Example:
+        >>> from langchain_core.documents import Document
+        >>> from langchain_core.messages import ToolMessage
         >>> found = [Document("To begin.", metadata={"source": "a", "start_index": 0})]
         >>> tool = {"artifact": found, "content": "To begin."}
         >>> messages = [ToolMessage(**tool, tool_call_id=id) for id in ("1", "2")]

@@ -31,7 +31,7 @@ PROMISED = {
             split_sentences split_tokens
         """,
         "oprag_eval.data": """
-            DATASETS Dataset Document Question load make_passkey read_own
+            DATASETS Dataset Document Question check_gold load make_passkey read_own
         """,
         "oprag_eval.metrics": """
             answer_recall bracketed_match bracketed_option choice_match corpus_bleu

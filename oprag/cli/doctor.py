@@ -72,7 +72,7 @@ def doctor(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check whether an index can be put in order, and repair it.
+    """Check whether an index has an order, and repair it.
 
     Reads any Chroma directory: written with LangChain, LlamaIndex or chromadb. Given
     the files, it proves every position; a repair writes only proved ones, and only

@@ -70,7 +70,7 @@ def index(
     directory: Directory = None,
     as_json: AsJson = False,
 ) -> None:
-    """Index files in advance, so that questions are answered at once.
+    """Index files in advance, for answers without a wait.
 
     Unchanged files are skipped. If it is stopped, the next run goes on. No text leaves
     this machine.

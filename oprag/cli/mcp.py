@@ -32,7 +32,7 @@ def mcp(
     ] = None,
     options: ServeOptions,
 ) -> None:
-    """Let assistants and agents search and read your files (MCP).
+    """Let assistants and agents read your files (MCP).
 
     Four tools, which only read: search, read, outline, documents. The files are indexed
     while the client is already connected; the index is used again until one of them

@@ -65,7 +65,7 @@ def test_there_are_few_classes_and_no_other_place_for_them():
     pattern = re.compile(r"^class ([A-Z]\w*(?:Error|Warning))\(", re.MULTILINE)
     declared = [n for each in files for n in pattern.findall(each.read_text("utf-8"))]
 
-    assert len(declared) == len(set(declared)) <= 22
+    assert len(declared) == len(set(declared)) <= 23
     assert set(declared) - set(errors.__all__) == {"SpendingCapError", "NoTextError"}
 
 

@@ -32,8 +32,9 @@ def rows_of(
     Args:
         answers: Scored, or not.
         dataset: What they answer.
-        settings: Of the run: what the offline reader says is no `response`. None: all
-            that was said is one.
+        settings: Of the run: of built-in systems that were read offline there is no
+            `response`; of own ones it is what they gave, the passages where they gave
+            no answer. None: all that was said is one.
     """
     given = settings or {}
     offline, systems = given.get("model") == OFFLINE, given.get("systems", {})

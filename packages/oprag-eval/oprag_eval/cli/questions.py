@@ -35,7 +35,7 @@ def questions(
     seed: Annotated[int, typer.Option(min=0, help="Of the choice of parts.")] = 42,
     concurrency: Annotated[int, typer.Option(min=1, help="Calls at a time.")] = 4,
 ) -> None:
-    """Have a chat model draft questions on your files, to be edited.
+    """Have a chat model draft questions on your files.
 
     Each question is on a part of a file, and comes with its answer and the passage that
     proves it. Read them: throw out what nobody would ask, and write others as people
@@ -86,7 +86,7 @@ def check_questions(
         bool, typer.Option("--json", help="Print what is found as JSON Lines.")
     ] = False,
 ) -> None:
-    """Find gold passages and answers that are not in your documents.
+    """Find gold passages that are not in your documents.
 
     A passage that stands in none, or not in the document that its question names, can
     never be retrieved. An answer that stands nowhere word for word can be given by a

@@ -59,7 +59,7 @@ def reproduce(
     ] = False,
     options: RunOptions,
 ) -> None:
-    """Run a paper's table again, and show its figures beside yours.
+    """Run a paper's table again, beside your own figures.
 
     The paper's conditions are in a recipe: data, model, embeddings, prompts, window,
     budgets, systems, runs, seed. An option that you give takes the place of the

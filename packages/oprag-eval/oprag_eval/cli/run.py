@@ -89,7 +89,13 @@ def perform(
         record = spent_in or out / "spending.jsonl"
         spending = None if options.offline else _account(options, record)
         if spending is not None:
-            _show_rest(evaluation, options, directory, spending, err=ending is not None)
+            _show_rest(
+                evaluation,
+                options,
+                directory,
+                spending,
+                err=ending is not None and ending.as_json,
+            )
         try:
             report = _asked(evaluation, options, directory, spending)
             spent = [] if spending is None else ["", f"Spent: {spending}"]
@@ -145,6 +151,10 @@ def _report(
 
 class Ending(Protocol):
     """The end of a run, where it is not told in lines alone."""
+
+    @property
+    def as_json(self) -> bool:
+        """Whether standard output is JSON, and all else goes to standard error."""
 
     def judge_answers(self, directory: RunDirectory, dataset: Dataset) -> None:
         """Judge the answers, before they are scored."""
