@@ -66,7 +66,11 @@ def test_there_are_few_classes_and_no_other_place_for_them():
     declared = [n for each in files for n in pattern.findall(each.read_text("utf-8"))]
 
     assert len(declared) == len(set(declared)) <= 23
-    assert set(declared) - set(errors.__all__) == {"SpendingCapError", "NoTextError"}
+    assert set(declared) - set(errors.__all__) == {
+        "SpendingCapError",
+        "BusyError",
+        "NoTextError",
+    }
 
 
 DRAWN = re.findall(r"── (\w+) (?:\((\w+)\))?", errors.__doc__ or "")
