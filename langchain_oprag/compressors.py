@@ -18,9 +18,11 @@ from langchain_core.runnables import RunnableConfig, RunnableSerializable
 
 from langchain_oprag._convert import SharedOptions, hits_of
 from langchain_oprag._options import option_field
+from langchain_oprag._searched import verified_stores
 from langchain_oprag.documents import SourceLike
 from oprag.chunk import best_of_each
 from oprag.context import DESCRIPTIONS, Arranged, ContextKeywords, Problems, by_rank
+from oprag.diagnosing import VerifiableOver, Verification
 from oprag.documents import SearchFilter
 from oprag.errors import first_unnamed, refuse_in_call, refuse_unnamed
 from oprag.metadata import WHY
@@ -58,6 +60,7 @@ class CompressorKeywords(ContextKeywords, total=False):
 
 
 class OrderPreservingCompressor(
+    VerifiableOver,
     BaseDocumentCompressor,
     BaseDocumentTransformer,
     RunnableSerializable[Found, list[Document]],
@@ -195,6 +198,9 @@ class OrderPreservingCompressor(
     def __call__(self, documents: Found, query: str = "") -> list[Document]:
         """Do the same as `compress_documents`."""
         return self.compress_documents(documents, query)
+
+    def _verification_over(self, searched: Any) -> Verification:
+        return Verification(verified_stores(searched), self._options_for(self.top_n))
 
     def _called(self, call: dict[str, Any]) -> Self:
         """Return the component with the options of one call."""

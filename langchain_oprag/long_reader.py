@@ -16,8 +16,11 @@ from langchain_oprag._answers import Answering, DrivenRunnable
 from langchain_oprag._fetch import Fetch
 from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
 from langchain_oprag._prompts import Question, fill, long_prompts, read_question
+from langchain_oprag._searched import verified_stores
 from langchain_oprag.results import as_documents, as_passages
 from oprag.calls import SENTINEL, CallModel, Dialogue
+from oprag.context import ContextOptions
+from oprag.diagnosing import Verifiable, Verification
 from oprag.documents import check_entries
 from oprag.errors import InvalidOptionError
 from oprag.tokens import Steps, TokenizerSpec, resolve_token_counter
@@ -26,7 +29,7 @@ from oprag.units import READER_DESCRIPTIONS, Reading, check_reader_option, read_
 _reader_field = partial(option_field, descriptions=READER_DESCRIPTIONS)
 
 
-class LongReader(DrivenRunnable, CheckedOptions):
+class LongReader(Verifiable, DrivenRunnable, CheckedOptions):
     """Answers from long units in two calls of the model.
 
     The first reads the units and writes a long answer, of some sentences. The second
@@ -106,6 +109,14 @@ class LongReader(DrivenRunnable, CheckedOptions):
             long_prompts(value or {})
         check_reader_option(str(info.field_name), value)
         return value
+
+    def _verification(self) -> Verification:
+        if self.retriever is None:
+            message = "LongReader has no retriever=, so there is no store to verify."
+            raise InvalidOptionError(message, option="retriever", value=None)
+        if isinstance(self.retriever, Verifiable):
+            return self.retriever._verification()  # noqa: SLF001 -- of this package
+        return Verification(verified_stores(self.retriever), ContextOptions())
 
     def _inside(self) -> list[Runnable[Any, Any]]:
         return [self.llm, *([self.retriever] if self.retriever else [])]

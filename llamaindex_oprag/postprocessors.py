@@ -22,6 +22,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from llamaindex_oprag._call_options import PostprocessingWithOptions
 from llamaindex_oprag._convert import arrange, hits_of, scored_node
 from llamaindex_oprag._pickles import refuse_lost_state
+from llamaindex_oprag._searched import as_retriever, verified_stores
 from llamaindex_oprag.documents import SourceLike, document_source, source_or_none
 from llamaindex_oprag.events import OrderedContextEvent
 from llamaindex_oprag.results import ResultLike
@@ -41,6 +42,7 @@ from oprag.context import (
     check_option,
     with_texts,
 )
+from oprag.diagnosing import VerifiableOver, Verification
 from oprag.documents import SearchFilter, check_entries
 from oprag.errors import first_unnamed, refuse_unnamed
 from oprag.ordering import SortDocuments
@@ -95,7 +97,7 @@ class PostprocessorKeywords(ContextKeywords, total=False):
 
 
 class OrderPreservingPostprocessor(
-    OwnErrors, PostprocessingWithOptions, BaseNodePostprocessor
+    VerifiableOver, OwnErrors, PostprocessingWithOptions, BaseNodePostprocessor
 ):
     """Puts retrieved nodes into the order of their documents, within a budget.
 
@@ -196,6 +198,10 @@ class OrderPreservingPostprocessor(
             self._source = self.documents, source_or_none(self.documents)
         options = {name: getattr(self, name) for name in DEFAULTS}
         return ContextOptions(**{**options, "documents": self._source[1]})
+
+    def _verification_over(self, searched: Any) -> Verification:
+        stores = verified_stores(as_retriever("searched", searched))
+        return Verification(stores, self.context_options())
 
     @classmethod
     def class_name(cls) -> str:

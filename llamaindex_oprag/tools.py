@@ -25,6 +25,7 @@ from llamaindex_oprag._searched import OF_SEARCH, as_retriever
 from llamaindex_oprag.results import format_nodes
 from llamaindex_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
 from oprag.context import NOTHING_FOUND, Numbers, Seen, search_description
+from oprag.diagnosing import Verifiable, Verification
 from oprag.errors import (
     InvalidOptionError,
     invalid_option,
@@ -76,7 +77,7 @@ _runs: WeakKeyDictionary[Any, _Run] = WeakKeyDictionary()
 """For each Context's store."""
 
 
-class OrderPreservingRetrieverTool(FunctionTool):
+class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
     """A retriever as a tool: an agent reads passages in order, with their places.
 
     Made by `from_defaults`. The content is what `format_nodes` writes: source and
@@ -111,6 +112,9 @@ class OrderPreservingRetrieverTool(FunctionTool):
             super().__init__(self._next, metadata, self._anext)
         else:
             super().__init__(self._all, metadata, self._aall)
+
+    def _verification(self) -> Verification:
+        return self._retriever._verification()  # noqa: SLF001 -- of this package
 
     @classmethod
     def from_defaults(  # type: ignore[override]  # as RetrieverTool's, which is no FunctionTool

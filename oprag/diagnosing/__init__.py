@@ -4,7 +4,12 @@ from oprag.diagnosing.doctor import RepairPlan, diagnose, plan_repair
 from oprag.diagnosing.first_look import FirstLook
 from oprag.diagnosing.repair import Change
 from oprag.diagnosing.report import Diagnosis, Problem
-from oprag.diagnosing.verification import Verifiable, Verification, verified_stores
+from oprag.diagnosing.verification import (
+    Verifiable,
+    VerifiableOver,
+    Verification,
+    verified_stores,
+)
 
 __all__ = [
     "Change",
@@ -13,6 +18,7 @@ __all__ = [
     "Problem",
     "RepairPlan",
     "Verifiable",
+    "VerifiableOver",
     "Verification",
     "diagnose",
     "plan_repair",

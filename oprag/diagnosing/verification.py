@@ -65,6 +65,40 @@ class Verifiable:
         raise NotImplementedError
 
 
+class VerifiableOver:
+    """A component that is given what was retrieved, and can examine where from."""
+
+    def verify(self, searched: Any, sample: int | None = 200) -> Diagnosis:
+        """Return before the first question what would fail question by question.
+
+        Args:
+            searched: What is retrieved from: a store, an index or a retriever.
+            sample: As in `Verifiable.verify`.
+
+        Returns:
+            All that the doctor finds: see `oprag.diagnosing.Diagnosis`.
+
+        Raises:
+            UnfitIndexError: As `Verifiable.verify` does.
+            InvalidOptionError: As there.
+
+        Warns:
+            PositionWarning: As there.
+        """
+        asked = self._verification_over(searched)
+        return asked.reported(type(self).__name__, *carry_out(asked.steps(sample)))
+
+    async def averify(self, searched: Any, sample: int | None = 200) -> Diagnosis:
+        """Async version of `verify`."""
+        asked = self._verification_over(searched)
+        found = await acarry_out(asked.steps(sample))
+        return asked.reported(type(self).__name__, *found)
+
+    def _verification_over(self, searched: Any) -> Verification:
+        """Return the demands of the component on what is searched."""
+        raise NotImplementedError
+
+
 _Found: TypeAlias = tuple[Diagnosis, int, list[OpragError], list[OpragError]]
 """What is there, the number of documents, and the errors of those that cannot be read,
 and of those that cannot be put in order."""

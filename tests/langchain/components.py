@@ -198,6 +198,16 @@ COMPONENTS = {
             "search": ("Who?", "similarity"),
         }.items()
     },
+    "OrderPreservingCompressor, verified": Component(
+        lambda _: compressor(), pair("verify", lambda m: m.store, None), stored=True
+    ),
+    "LongReader, verified": Component(
+        lambda m: langchain_oprag.LongReader(
+            llm=Reader(), retriever=m.store.as_retriever()
+        ),
+        _VERIFY,
+        stored=True,
+    ),
     "OrderPreservingVectorStore, verified": Component(
         vector_store, _VERIFY, stored=True
     ),

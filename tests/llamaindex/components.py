@@ -196,6 +196,16 @@ COMPONENTS = {
     "SelfRouteQueryEngine, document of an index": Component(
         stored_engine, _QUERY, stored=True
     ),
+    "OrderPreservingPostprocessor, verified": Component(
+        lambda _: postprocessor(), pair("verify", lambda m: m.index, None), stored=True
+    ),
+    "OrderPreservingRetrieverTool, verified": Component(
+        lambda m: llamaindex_oprag.OrderPreservingRetrieverTool.from_defaults(
+            m.index.as_retriever()
+        ),
+        _VERIFY,
+        stored=True,
+    ),
     "SelfRouteQueryEngine, verified": Component(stored_engine, _VERIFY, stored=True),
     "SelfRouteQueryEngine, retrieve": Component(
         lambda m: engine(m, steps=[300_000, "full"]),

@@ -5,11 +5,16 @@ from pathlib import Path
 
 import pytest
 from langchain_core.documents import Document
+from langchain_core.language_models import FakeListChatModel
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
-from langchain_oprag import OrderPreservingVectorStore
-from llamaindex_oprag import OrderPreservingPostprocessor
+from langchain_oprag import (
+    LongReader,
+    OrderPreservingCompressor,
+    OrderPreservingVectorStore,
+)
+from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetrieverTool
 from oprag import group_documents
 from oprag.documents import StoredChunk
 from oprag.errors import (
@@ -311,3 +316,35 @@ def test_functions_as_keys_are_given_what_has_the_chunks_metadata():
 
     for component in retrievers(chunks, **keys):
         assert component.verify().healthy
+
+
+def test_what_is_given_results_is_asked_of_a_store_or_what_searches_it():
+    langchain, llamaindex = stored(PARTLY)
+    compressor, postprocessor = (
+        OrderPreservingCompressor(),
+        OrderPreservingPostprocessor(),
+    )
+    over = [
+        (compressor, langchain.store),
+        (compressor, langchain.search(4)),
+        (postprocessor, llamaindex.documents),
+        (postprocessor, llamaindex.search(4)),
+    ]
+
+    for component, searched in over:
+        for ask in (component.verify, lambda *a: asyncio.run(component.averify(*a))):  # noqa: B023 -- called at once
+            with pytest.raises(UnfitIndexError) as caught:
+                ask(searched, None)
+            assert caught.value.diagnosis.chunks == len(PARTLY)
+
+
+def test_a_reader_and_a_tool_are_asked_as_their_retriever_is():
+    langchain, llamaindex = stored(PARTLY)
+    reader = LongReader(
+        llm=FakeListChatModel(responses=["x"]), retriever=langchain.search(4)
+    )
+    tool = OrderPreservingRetrieverTool.from_defaults(llamaindex.search(4))
+
+    refused([reader, tool], sample=None)
+    with pytest.raises(InvalidOptionError, match="no retriever="):
+        LongReader(llm=FakeListChatModel(responses=["x"])).verify()
