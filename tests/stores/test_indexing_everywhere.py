@@ -47,7 +47,9 @@ def assert_holds(stored: Held, texts: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("awaited", [False, True], ids=["sync", "awaited"])
-def test_a_store_follows_its_documents(stored, awaited):
+def test_a_store_follows_its_documents(stored, awaited, request):
+    if awaited and "postgres-collection" in request.node.name:
+        pytest.skip("it is made for sync calls alone")
     first = stored.index(BEFORE, batch_size=16, awaited=awaited)
     assert first.added == tuple(BEFORE)
     assert_holds(stored, BEFORE)
