@@ -100,7 +100,7 @@ class Filter:
         )
         written = [write(hit, hit[0], "") for hit in hits if hit not in chunks]
         for passage in passages:
-            place = passage.citation.removeprefix(passage.name)
+            place = passage.citation.removeprefix(passage.document_name)
             written.append(write(chunks[passage.rank], passage.text, place))
         return written
 
