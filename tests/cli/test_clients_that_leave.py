@@ -111,7 +111,8 @@ async def running(served: Served):
     served.librarian.start()
     with socket.create_server(("127.0.0.1", 0), backlog=256) as listener:
         port = listener.getsockname()[1]
-        config = uvicorn.Config(served.app(port), log_level="error", access_log=False)
+        options = {"log_level": "error", "access_log": False, "ws": "none"}
+        config = uvicorn.Config(served.app(port), **options)
         server = uvicorn.Server(config)
         thread = Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
