@@ -14,7 +14,7 @@ from oprag.context import Numbers
 from oprag.documents import check_entries
 from oprag.errors import InvalidOptionError
 from oprag.metadata import NUMBERS
-from oprag.result_key import read_written
+from oprag.result_key import read_number
 
 
 def cited(
@@ -47,9 +47,13 @@ def cited(
     if state.get(NUMBERS):
         passages = Numbers(state[NUMBERS]).cited(as_passages(found))
         return dict(zip(passages, as_documents([*passages.values()]), strict=True))
-    unnumbered = [m for m in messages if not all(map(_number_of, documents_of(m)))]
+    unnumbered = [
+        m
+        for m in messages
+        if not all(read_number(each.metadata) for each in documents_of(m))
+    ]
     if not any(map(shows_documents, unnumbered)):
-        return {n: each for each in found if (n := _number_of(each))}
+        return {n: each for each in found if (n := read_number(each.metadata))}
     message = (
         "Numbers begin with 1 in each of these messages. Give the whole state of an "
         "agent that has EvidenceMiddleware, or the messages that its apply returned. "
@@ -57,8 +61,3 @@ def cited(
         "oprag_numbers: class State(MessagesState, EvidenceState)."
     )
     raise InvalidOptionError(message, option="conversation", value=conversation)
-
-
-def _number_of(document: Document) -> int | None:
-    written = read_written(document.metadata)
-    return None if written is None else written.number

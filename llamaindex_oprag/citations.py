@@ -16,7 +16,7 @@ from llamaindex_oprag.results import as_passages
 from oprag.context import Numbers
 from oprag.errors import InvalidOptionError, wrong_object
 from oprag.metadata import NUMBERS
-from oprag.result_key import is_result, read_written
+from oprag.result_key import is_result, read_number
 from oprag.tokens import in_thread
 
 _TAKES = (
@@ -68,7 +68,9 @@ async def acited(conversation: Any, response: Any = None) -> dict[int, NodeWithS
 async def _of_context(context: Context[Any], response: Any) -> dict[int, NodeWithScore]:
     nodes = [node for output in _outputs(response) for node in output]
     entries = await context.store.get(NUMBERS, default=None)
-    restart = any(is_result(n.metadata) and not _number_of(n) for n in nodes)
+    restart = any(
+        is_result(n.metadata) and read_number(n.metadata) is None for n in nodes
+    )
     if entries is None or restart:
         raise _restarting(context)
     numbers = Numbers(entries)
@@ -100,9 +102,9 @@ def _of_response(response: Any) -> dict[int, NodeWithScore]:
     """Return what was read for a response, by the numbers that the model saw."""
     outputs = _outputs(response)
     nodes = [node for output in outputs for node in output]
-    numbers = [_number_of(node) for node in nodes]
-    if nodes and None not in numbers:
-        return {number or 0: node for number, node in zip(numbers, nodes, strict=True)}
+    numbered = _find_numbered(nodes)
+    if len(numbered) == len(nodes) > 0:
+        return dict(numbered)
     if len(outputs) > 1:
         raise _restarting(response)
     if hasattr(response, "tool_calls"):  # of one search, numbered in its order
@@ -118,6 +120,12 @@ def _of_response(response: Any) -> dict[int, NodeWithScore]:
             )
             raise InvalidOptionError(message, option="citations", value=False)
     return sources
+
+
+def _find_numbered(nodes: Iterable[NodeWithScore]) -> list[tuple[int, NodeWithScore]]:
+    """Return the nodes that were read under a number, with it; one may come twice."""
+    pairs = [(read_number(node.metadata), node) for node in nodes]
+    return [(number, node) for number, node in pairs if number is not None]
 
 
 def _outputs(response: Any) -> list[list[NodeWithScore]]:
@@ -136,8 +144,3 @@ def _restarting(conversation: Any) -> InvalidOptionError:
         "answer."
     )
     return InvalidOptionError(message, option="conversation", value=conversation)
-
-
-def _number_of(node: NodeWithScore) -> int | None:
-    written = read_written(node.metadata)
-    return None if written is None else written.number

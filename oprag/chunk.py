@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from oprag.citations import (
+    LONGEST_CITATION,
     as_line,
     derive_citation,
     name_on_pages,
@@ -203,7 +204,7 @@ class Passage(NamedTuple):
         itself (`as_line`).
         """
         if self.cited is not None:
-            return as_line(self.cited, _LONGEST_CITATION)
+            return as_line(self.cited, LONGEST_CITATION)
         first, spans, position = self.chunks[0], self.spans, ""
         if not spans:
             position = name_position(first.position, first.part)
@@ -233,10 +234,6 @@ OTHER_ENDS = "。！？｡।॥؟۔።"
 
 CUT_CHARACTER = "\ufffd"
 """What is left of a character where tokens were cut inside it."""
-
-_LONGEST_CITATION = 1_000
-"""Characters of a citation that was written before: a name, and two pages with theirs,
-are shorter."""
 
 SMALL_GAP = 8
 """Characters that may lie between two chunks of one passage: splitters strip the white

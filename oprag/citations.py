@@ -17,6 +17,10 @@ from oprag.landmarks import (
     read_landmarks,
 )
 
+LONGEST_CITATION = 1_000
+"""Characters of a citation that was written before: a name, and two pages with theirs,
+are shorter."""
+
 UNKNOWN_DOCUMENT = "unknown document"
 """The citation of what has neither a name nor a place."""
 
@@ -144,19 +148,37 @@ def named_characters(start: int, end: int) -> str:
 
 def name_position(position: tuple[Any, ...] | None, part: int | None) -> str:
     """Name a position that counts no characters: `chunk 7`, `2026-05-02 10:00:00`."""
-    position = position or ()
-    # The part is said before; where there is none, it is 0.
-    is_said = part is not None or (len(position) > 1 and position[0] == 0)
-    values = position[1:] if is_said else position
-    texts = [
-        str(int(value))
-        if isinstance(value, float) and value.is_integer()
-        else str(value)
-        for value in values
-    ]
-    are_numbers = all(isinstance(value, Number) for value in values)
-    named = f"chunk {'.'.join(texts)}" if are_numbers else ", ".join(texts)
-    return as_line(named) if texts else ""
+    counted = count_position(position, part)
+    if counted is not None:
+        return name_counted(counted)
+    return as_line(", ".join(map(str, _unsaid(position, part))))
+
+
+def name_counted(counted: str) -> str:
+    """Name the number of a chunk: `chunk 7`."""
+    return as_line(f"chunk {counted}")
+
+
+def count_position(position: tuple[Any, ...] | None, part: int | None) -> str | None:
+    """Return the number of a position that counts chunks, `7` or `3.2`.
+
+    None for a position of anything but numbers, and where none is known.
+    """
+    values = _unsaid(position, part)
+    if not values or not all(isinstance(value, Number) for value in values):
+        return None
+    texts = []
+    for value in values:
+        is_whole = isinstance(value, float) and value.is_integer()
+        texts.append(str(int(value)) if is_whole else str(value))
+    return ".".join(texts)
+
+
+def _unsaid(position: tuple[Any, ...] | None, part: int | None) -> tuple[Any, ...]:
+    """Return what the part does not say before; where there is no part, it is 0."""
+    values = position or ()
+    is_said = part is not None or (len(values) > 1 and values[0] == 0)
+    return values[1:] if is_said else values
 
 
 def name_on_pages(

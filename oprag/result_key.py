@@ -23,7 +23,14 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from oprag.chunk import PROOFS, Proof, Span
-from oprag.metadata import CITATION, EARLIER_HASH, RESULT, as_number, text_hash
+from oprag.metadata import (
+    CITATION,
+    EARLIER_HASH,
+    EARLIER_KEYS,
+    RESULT,
+    as_number,
+    text_hash,
+)
 
 _LETTERS: dict[Proof, str] = {
     "stamped": "s",
@@ -116,6 +123,7 @@ def encode_place(place: WrittenPlace) -> str:
 
 
 def _encode_where(place: WrittenPlace) -> str:
+    """Write part, spans and number of a chunk; `-` for none of them."""
     where = _encode_spans(place.spans)
     if place.counted is not None:
         where += f"@{_escape(place.counted)}"
@@ -137,6 +145,12 @@ def read_written(metadata: Mapping[str, Any]) -> WrittenPlace | None:
 def is_result(metadata: Mapping[str, Any]) -> bool:
     """Return whether a component wrote the metadata."""
     return read_written(metadata) is not None
+
+
+def read_number(metadata: Mapping[str, Any]) -> int | None:
+    """Return the number under which a model read a result; None where it read none."""
+    written = read_written(metadata)
+    return None if written is None else written.number
 
 
 def is_joined(metadata: Mapping[str, Any]) -> bool:
@@ -234,34 +248,40 @@ def _unescape(text: str | None) -> str | None:
 
 def _read_earlier(metadata: Mapping[str, Any]) -> WrittenPlace:
     """Read the keys that were written before the one key."""
-    start = as_number(metadata.get("oprag_start"))
-    end = as_number(metadata.get("oprag_end"))
-    spans: tuple[Span, ...] = ()
-    if start is not None:
-        spans = (Span(start, start if end is None else max(start, end)),)
-    bounds = re.findall(r"\d+", str(metadata.get("oprag_spans", "")))
-    several = tuple(
-        Span(int(first), int(last))
-        for first, last in zip(bounds[::2], bounds[1::2], strict=False)
-    )
-    if several and spans and (several[0].start, several[-1].end) == spans[0]:
-        spans = several
-    written = metadata.get("oprag_proof")
-    proofs = [proof for proof in PROOFS if proof == written]
-    name, key = metadata.get("oprag_document"), metadata.get("oprag_key")
-    citation, problem = metadata.get(CITATION), metadata.get("oprag_problem")
+    found = {
+        key.removeprefix("oprag_"): metadata[key]
+        for key in (*EARLIER_KEYS, CITATION)
+        if key in metadata
+    }
+    texts = {
+        name: str(found[name])
+        for name in ("problem", "key", "document", "citation")
+        if found.get(name) is not None
+    }
+    proofs = [proof for proof in PROOFS if proof == found.get("proof")]
     return WrittenPlace(
-        as_number(metadata.get("oprag_rank")),
-        str(metadata[EARLIER_HASH]),
-        spans,
-        as_number(metadata.get("oprag_part")),
-        None,
-        proofs[0] if proofs else "recorded",
-        "oprag_unfit" not in metadata,
-        "oprag_bare" not in metadata,
-        as_number(metadata.get("oprag_number")),
-        None if problem is None else str(problem),
-        None if key is None else str(key),
-        None if name is None else str(name),
-        None if citation is None else str(citation),
+        as_number(found.get("rank")),
+        str(found["hash"]),
+        _read_earlier_spans(found),
+        as_number(found.get("part")),
+        proof=proofs[0] if proofs else "recorded",
+        is_slice="unfit" not in found,
+        has_room="bare" not in found,
+        number=as_number(found.get("number")),
+        problem=texts.get("problem"),
+        document_key=texts.get("key"),
+        document_name=texts.get("document"),
+        citation=texts.get("citation"),
     )
+
+
+def _read_earlier_spans(found: Mapping[str, Any]) -> tuple[Span, ...]:
+    start, end = as_number(found.get("start")), as_number(found.get("end"))
+    if start is None:
+        return ()
+    whole = Span(start, start if end is None else max(start, end))
+    bounds = [*map(int, re.findall(r"\d+", str(found.get("spans", ""))))]
+    spans = tuple(map(Span, bounds[::2], bounds[1::2]))
+    if spans and Span(spans[0].start, spans[-1].end) == whole:
+        return spans
+    return (whole,)

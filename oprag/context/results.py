@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from oprag.chunk import Chunk, Passage
-from oprag.citations import name_position
+from oprag.citations import count_position
 from oprag.context.options import ContextOptions
 from oprag.landmarks import join_landmarks, landmarks_beyond
 from oprag.metadata import (
@@ -148,10 +148,7 @@ def _count_of(passage: Passage) -> str | None:
     before = read_written(chunk.metadata)
     if passage.cited is not None and before is not None:
         return before.counted
-    _, is_counted, number = name_position(chunk.position, chunk.part).partition(
-        "chunk "
-    )
-    return number if is_counted else None
+    return count_position(chunk.position, chunk.part)
 
 
 def _is_plainly_cited(passage: Passage) -> bool:

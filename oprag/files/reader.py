@@ -250,7 +250,7 @@ def read_file(path: Path) -> list[FileText]:
         raise unreadable(path, str(error)) from cause
     except MissingDependencyError as error:
         raise unreadable(path, f"is left out. {error}") from error
-    except Exception as error:
+    except Exception as error:  # libraries share no error class
         # A reader that fails at one file must not end the folder that it is in.
         fault = f"its reader failed ({type(error).__name__})"
         raise unreadable(path, f"cannot be read: {fault}") from error

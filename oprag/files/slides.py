@@ -24,7 +24,7 @@ def read_slides(data: bytes) -> list[Body]:
             (number, slide.element.get("show") == "0", "\n".join(_lines(slide)))
             for number, slide in enumerate(slides, 1)
         ]
-    except Exception as error:
+    except Exception as error:  # a damaged file makes the library raise anything
         raise damaged("a presentation", error) from error
     hidden = [str(number) for number, is_hidden, _ in read if is_hidden]
     are = "is" if len(hidden) == 1 else "are"

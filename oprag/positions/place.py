@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from oprag.chunk import PROVED, Proof, Span
-from oprag.citations import derive_citation
+from oprag.citations import LONGEST_CITATION, as_line, derive_citation, name_counted
 from oprag.landmarks import find_address, read_landmarks
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_HASH, as_number, text_hash
 from oprag.positions.identity import identify_result
@@ -99,9 +99,9 @@ def place_of(result: Any) -> Place | None:
 def read_citation(metadata: Mapping[str, Any], written: WrittenPlace) -> str:
     """Return the place of a result for people."""
     if written.citation is not None:
-        return written.citation
+        return as_line(written.citation, LONGEST_CITATION)
     name = identify_result(metadata, written).name
-    position = "" if written.counted is None else f"chunk {written.counted}"
+    position = "" if written.counted is None else name_counted(written.counted)
     return derive_citation(name, metadata, written.part, written.spans, position)
 
 
