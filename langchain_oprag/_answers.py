@@ -32,16 +32,9 @@ from langchain_oprag._models import facts_of, with_tool
 from langchain_oprag._prompts import Question
 from oprag import routing
 from oprag.calls import CallModel, TokenUsage, frame_tokens, text_of
+from oprag.effects import Steps, acarry_out, carry_out, in_thread
 from oprag.errors import refuse_unknown
-from oprag.tokens import (
-    NamedTokenCounter,
-    Steps,
-    TokenizerSpec,
-    acarry_out,
-    carry_out,
-    in_thread,
-    resolve_token_counter,
-)
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
 _CAME_EMPTY = ("No generation chunks were returned", "No generations found in stream")
 """LangChain's words for a model's stream, also inside `invoke`, that has no piece."""

@@ -33,9 +33,10 @@ from oprag.context import (
     with_texts,
 )
 from oprag.documents import SearchFilter, StoredChunk, check_entries
+from oprag.effects import Do
 from oprag.ordering import SortDocuments
 from oprag.positions import NODE_CONTENT, DocumentKey, PositionKeys, read_node
-from oprag.tokens import Do, TokenizerSpec
+from oprag.tokens import TokenizerSpec
 
 _ID = attrgetter("id")
 _SCORE_KEYS = ("relevance_score", "score")

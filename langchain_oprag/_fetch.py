@@ -14,7 +14,7 @@ from langchain_core.vectorstores import VectorStoreRetriever
 from langchain_oprag._convert import hits_of
 from langchain_oprag._options import unwrapped
 from oprag.context import FetchPlan
-from oprag.tokens import Do
+from oprag.effects import Do
 
 _MMR_CANDIDATES = 20
 """LangChain's default `fetch_k`: how many documents it chooses from."""

@@ -12,9 +12,10 @@ from typing_extensions import TypedDict  # as LangGraph: others are no bases bes
 from langchain_oprag._conversations import Conversations
 from oprag.context import ContextOptions, Numbers
 from oprag.documents import check_entries
+from oprag.effects import in_thread
 from oprag.metadata import NUMBERS
 from oprag.optional import require
-from oprag.tokens import TokenizerSpec, in_thread
+from oprag.tokens import TokenizerSpec
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import (

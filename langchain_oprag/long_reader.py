@@ -22,8 +22,9 @@ from oprag.calls import SENTINEL, CallModel, Dialogue
 from oprag.context import ContextOptions
 from oprag.diagnosing import Verifiable, Verification
 from oprag.documents import check_entries
+from oprag.effects import Steps
 from oprag.errors import InvalidOptionError
-from oprag.tokens import Steps, TokenizerSpec, resolve_token_counter
+from oprag.tokens import TokenizerSpec, resolve_token_counter
 from oprag.units import READER_DESCRIPTIONS, Reading, check_reader_option, read_long
 
 _reader_field = partial(option_field, descriptions=READER_DESCRIPTIONS)

@@ -28,10 +28,11 @@ from oprag.context import (
     with_texts,
 )
 from oprag.diagnosing import Verification
+from oprag.effects import Steps
 from oprag.errors import invalid_option
 from oprag.ordering import SortDocuments
 from oprag.positions import DocumentKey, PositionKeys
-from oprag.tokens import Steps, TokenizerSpec
+from oprag.tokens import TokenizerSpec
 from oprag.units import (
     UNIT_DESCRIPTIONS,
     ChosenUnits,

@@ -58,9 +58,9 @@ from oprag.context import (
 )
 from oprag.diagnosing import FirstLook, Verifiable, Verification
 from oprag.documents import Bm25, SearchedChunks
+from oprag.effects import Steps, acarry_out, carry_out
 from oprag.errors import InvalidOptionError, refuse_unknown, refuse_unnamed
 from oprag.metadata import WHY
-from oprag.tokens import Steps, acarry_out, carry_out
 
 
 class RetrieverKeywords(TypedDict, total=False):

@@ -42,6 +42,7 @@ from oprag.calls import (
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, FetchPlan, OnProblem, Order, single_passage
 from oprag.diagnosing import Verifiable, Verification
+from oprag.effects import Steps
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.routing import (
     DEFAULT_STEPS,
@@ -55,7 +56,7 @@ from oprag.routing import (
     route,
     tokens_to_retrieve,
 )
-from oprag.tokens import Steps, TokenizerSpec, resolve_token_counter
+from oprag.tokens import TokenizerSpec, resolve_token_counter
 
 _call_field = partial(option_field, descriptions=CALL_DESCRIPTIONS)
 

@@ -17,8 +17,8 @@ from langchain_oprag.results import format_documents
 from langchain_oprag.retrievers import OrderPreservingRetriever, SearchKeywords
 from langchain_oprag.vector_stores import OrderPreservingVectorStore
 from oprag.context import NOTHING_FOUND, search_description
+from oprag.effects import in_thread
 from oprag.errors import invalid_option, refuse_unknown, wrong_object
-from oprag.tokens import in_thread
 
 
 class _Question(BaseModel):

@@ -37,8 +37,8 @@ from llamaindex_oprag._prompts import Sent, fill
 from oprag import routing
 from oprag.calls import DECLINE_TOOL, CallModel, frame_tokens
 from oprag.documents import check_entries
+from oprag.effects import in_thread
 from oprag.routing import aanswer, answer
-from oprag.tokens import in_thread
 
 EMPTY_RESPONSE = "Empty Response"
 """The response of LlamaIndex's synthesizers where they have no answer."""

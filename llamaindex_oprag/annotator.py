@@ -27,12 +27,12 @@ from oprag.documents import (
     exact_text,
     replaced,
 )
+from oprag.effects import in_thread
 from oprag.errors import DocumentNotFoundError, MissingDocumentError
 from oprag.locating import locate
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
 from oprag.positions import document_name
 from oprag.splitting import part_numbers, qualified_name
-from oprag.tokens import in_thread
 
 
 class PositionAnnotator(TransformComponent):

@@ -14,10 +14,10 @@ from llama_index.core.workflow import Context
 from llamaindex_oprag._convert import node_of
 from llamaindex_oprag.results import as_passages
 from oprag.context import Numbers
+from oprag.effects import in_thread
 from oprag.errors import InvalidOptionError, wrong_object
 from oprag.metadata import NUMBERS
 from oprag.result_key import is_result, read_number
-from oprag.tokens import in_thread
 
 _TAKES = (
     "the Context that an agent ran with, its memory, or what a run, a query or a chat "

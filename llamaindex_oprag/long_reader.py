@@ -21,14 +21,10 @@ from llamaindex_oprag._tokenizer import default_tokenizer
 from llamaindex_oprag.results import as_nodes, as_passages
 from oprag.calls import Dialogue
 from oprag.documents import check_entries
+from oprag.effects import in_thread
 from oprag.errors import refuse_unknown
 from oprag.routing import aanswer, answer
-from oprag.tokens import (
-    NamedTokenCounter,
-    TokenizerSpec,
-    in_thread,
-    resolve_token_counter,
-)
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag.units import (
     DIRECT_PROMPT,
     LONG_PROMPT,

@@ -22,8 +22,8 @@ from llamaindex_oprag.retrievers import WrappingRetriever
 from oprag.chunk import Hit
 from oprag.context import Arranged, ContextOptions, with_texts
 from oprag.diagnosing import Verification
+from oprag.effects import Steps
 from oprag.errors import invalid_option, refuse_unknown
-from oprag.tokens import Steps
 from oprag.units import (
     UNIT_DESCRIPTIONS,
     ChosenUnits,

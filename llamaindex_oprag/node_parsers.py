@@ -31,6 +31,7 @@ from llama_index.core.utils import get_tqdm_iterable
 from llamaindex_oprag._convert import hidden, source_of
 from llamaindex_oprag._pickles import refuse_lost_state
 from oprag.context import OwnErrors
+from oprag.effects import in_thread
 from oprag.metadata import ALL_RESULT_KEYS, CHAR_END, CHAR_START, OWN_KEYS
 from oprag.splitting import (
     OF_SENTENCES,
@@ -45,12 +46,7 @@ from oprag.splitting import (
     split_tokens,
     stamp_chunks,
 )
-from oprag.tokens import (
-    NamedTokenCounter,
-    in_thread,
-    resolve_token_counter,
-    splitting_counter,
-)
+from oprag.tokens import NamedTokenCounter, resolve_token_counter, splitting_counter
 
 _NEXT, _PREVIOUS = NodeRelationship.NEXT, NodeRelationship.PREVIOUS
 _CALLABLE = "callable "

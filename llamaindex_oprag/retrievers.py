@@ -53,8 +53,8 @@ from oprag.context import (
 )
 from oprag.diagnosing import FirstLook, Verifiable, Verification
 from oprag.documents import Bm25, DocumentSource, SearchedChunks
+from oprag.effects import Do, Steps, acarry_out, carry_out
 from oprag.errors import InvalidOptionError, refuse_unknown, refuse_unnamed
-from oprag.tokens import Do, Steps, acarry_out, carry_out
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 

@@ -26,6 +26,7 @@ from llamaindex_oprag.results import format_nodes
 from llamaindex_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
 from oprag.context import NOTHING_FOUND, Numbers, Seen, search_description
 from oprag.diagnosing import Verifiable, Verification
+from oprag.effects import in_thread
 from oprag.errors import (
     InvalidOptionError,
     invalid_option,
@@ -34,7 +35,6 @@ from oprag.errors import (
 )
 from oprag.metadata import NUMBERS
 from oprag.reading import Reading
-from oprag.tokens import in_thread
 
 Show = Literal["all", "unseen"]
 

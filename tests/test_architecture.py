@@ -187,7 +187,7 @@ def test_every_room_has_a_door():
 def test_little_lies_loose_at_the_front_door():
     folders = {path.parent for path in ROOT.glob("oprag/*/__init__.py")}
 
-    assert len({*folders, *ROOT.glob("oprag/*.py")}) <= 28
+    assert len({*folders, *ROOT.glob("oprag/*.py")}) <= 30
 
 
 def test_only_doors_list_their_names():

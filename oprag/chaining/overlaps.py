@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from oprag.chaining.document_chains import DocumentChains, report_unproved
 from oprag.chunk import ChainedPlace, Hit
 from oprag.documents import SearchedChunks, StoredChunk, stored_hit
+from oprag.effects import Do, Steps, in_thread
 from oprag.errors import OpragError, PositionError
 from oprag.positions import DocumentKey, Unplaced
-from oprag.tokens import Do, Steps, in_thread
 
 _WHOLE, _OF_PAGES = 350, 150
 """Chunks of a document that a question reads: of all pages, and of its own."""

@@ -26,6 +26,7 @@ from oprag.context.passages import finish, taken_apart
 from oprag.context.problems import Problems
 from oprag.context.ranks import ranked
 from oprag.context.seen import Seen
+from oprag.effects import Do
 from oprag.errors import (
     InvalidOptionError,
     MissingDocumentError,
@@ -34,7 +35,7 @@ from oprag.errors import (
 )
 from oprag.metadata import UNNAMED
 from oprag.positions import deduplicate, find_shared_names, without_place
-from oprag.tokens import Do, describe_counter
+from oprag.tokens import describe_counter
 
 _T = TypeVar("_T")
 _Made = TypeVar("_Made")

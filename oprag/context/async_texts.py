@@ -10,8 +10,8 @@ from typing import TypeVar
 from oprag.chunk import FullText
 from oprag.context.options import ContextOptions
 from oprag.documents import DocumentSource, not_found
+from oprag.effects import in_thread
 from oprag.errors import DocumentNotFoundError, OpragError
-from oprag.tokens import in_thread
 
 _T = TypeVar("_T")
 

@@ -17,9 +17,9 @@ from oprag.diagnosing.checks import find_chains, group_chunks, read_group
 from oprag.diagnosing.doctor import Examination
 from oprag.diagnosing.sample import Sample
 from oprag.documents import SearchedChunks, stored_hit
+from oprag.effects import carry_out
 from oprag.errors import PositionError
 from oprag.positions import Unplaced
-from oprag.tokens import carry_out
 
 _SAMPLE = 200
 """Chunks that are looked at."""

@@ -16,8 +16,8 @@ from oprag.diagnosing.doctor import Examination
 from oprag.diagnosing.report import Diagnosis
 from oprag.diagnosing.sample import take_sample
 from oprag.documents import ChunkStore, DocumentSource
+from oprag.effects import Steps, acarry_out, carry_out
 from oprag.errors import InvalidOptionError, OpragError, PositionError, UnfitIndexError
-from oprag.tokens import Steps, acarry_out, carry_out
 
 _LISTED = 3
 """Errors that are shown."""

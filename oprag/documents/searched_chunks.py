@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 from oprag.documents.search_filters import NO_FILTER, SearchFilter, contradicts
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk, Wanted, wanted_of
+from oprag.effects import Do, Steps
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, DOC_VERSION, as_number
-from oprag.tokens import Do, Steps
 
 ChunkKey: TypeAlias = tuple[str, str, int]
 """The identity of a chunk: `doc_key`, `doc_version`, `chunk_index`."""

@@ -11,6 +11,7 @@ from oprag.documents.searched_chunks import SearchedChunks
 from oprag.documents.sources import DocumentSource, called
 from oprag.documents.stored_chunks import ChunkStore
 from oprag.documents.whole_text import rebuild
+from oprag.effects import Steps, acarry_out, carry_out
 from oprag.errors import (
     ConflictingPositionsError,
     DocumentNotFoundError,
@@ -19,7 +20,6 @@ from oprag.errors import (
 )
 from oprag.metadata import DOC_KEY, document_key
 from oprag.positions import document_name
-from oprag.tokens import Steps, acarry_out, carry_out
 
 _SAMPLED = 100
 """Chunks that are looked at when a source is made."""

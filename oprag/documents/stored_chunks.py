@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, Self, TypeAlias
 
 from oprag.chunk import Hit
 from oprag.documents.search_filters import SearchFilter
+from oprag.effects import in_thread
 from oprag.errors import InvalidOptionError, named
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, as_number
 from oprag.positions import read_node
-from oprag.tokens import in_thread
 
 
 class StoredChunk(NamedTuple):

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from oprag.documents import ChunkStore
+from oprag.effects import Do, Steps
 from oprag.errors import IndexingError
-from oprag.tokens import Do, Steps
 
 PATIENCE = 60.0
 """Seconds that a run waits for another one."""

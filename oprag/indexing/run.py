@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from oprag.documents import ChunkStore
+from oprag.effects import Do, Steps
 from oprag.errors import IndexingError, InvalidOptionError, UnreadableFileError
 from oprag.indexing.given import GivenNames
 from oprag.indexing.plan import IndexingPlan, RunOptions, WantedDocument, plan
@@ -29,7 +30,6 @@ from oprag.indexing.report import (
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writer import ChunkWriter, Snapshot
 from oprag.metadata import document_key
-from oprag.tokens import Do, Steps
 
 T = TypeVar("T")
 

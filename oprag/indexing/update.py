@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, TypedDict, Unpack
 
 from oprag.documents import ChunkStore
+from oprag.effects import Steps, acarry_out, carry_out
 from oprag.errors import refuse_unknown
 from oprag.indexing.flat import UnsupportedMetadata
 from oprag.indexing.given import (
@@ -34,7 +35,6 @@ from oprag.indexing.report import (
 from oprag.indexing.run import Given, Run, indexing_steps
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writer import ChunkWriter, IndexTarget, in_thread
-from oprag.tokens import Steps, acarry_out, carry_out
 
 
 class IndexingKeywords(TypedDict, total=False):

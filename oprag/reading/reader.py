@@ -13,12 +13,13 @@ from oprag.chunk import Chunk, FullText, Passage, Span
 from oprag.citations import as_line
 from oprag.context import check_option, render, too_small
 from oprag.documents import DocumentSource
+from oprag.effects import Do, Steps, in_thread
 from oprag.errors import DocumentNotFoundError, InvalidOptionError, OpragError, counted
 from oprag.metadata import DOC_URI, PART_INDEX, as_number
 from oprag.positions import PART_KEYS
 from oprag.reading.names import meant, shown_names
 from oprag.splitting import find_headings
-from oprag.tokens import Do, Steps, TokenizerSpec, in_thread, resolve_token_counter
+from oprag.tokens import TokenizerSpec, resolve_token_counter
 
 DESCRIPTIONS: Mapping[str, str] = {
     "read": (

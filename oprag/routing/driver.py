@@ -36,8 +36,9 @@ from oprag.calls import (
     TokenUsage,
 )
 from oprag.documents import DocumentSource
+from oprag.effects import Finished, advance, in_thread
 from oprag.routing.decline import DeclineDetector
-from oprag.tokens import Finished, NamedTokenCounter, advance, in_thread
+from oprag.tokens import NamedTokenCounter
 
 OutT = TypeVar("OutT")
 

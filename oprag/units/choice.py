@@ -19,8 +19,9 @@ from oprag.context import (
     too_small,
 )
 from oprag.documents import exact_text
+from oprag.effects import Do, Steps, in_thread
 from oprag.errors import DocumentNotFoundError, MissingDocumentError, PositionError
-from oprag.tokens import Do, Steps, TokenizerSpec, in_thread, resolve_token_counter
+from oprag.tokens import TokenizerSpec, resolve_token_counter
 from oprag.units.unit_index import FoundUnit, UnitIndex, reading_order, unit_metadata
 
 

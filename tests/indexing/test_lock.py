@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from oprag.effects import acarry_out, carry_out
 from oprag.errors import IndexingError
 from oprag.indexing.lock import PATIENCE, taken
-from oprag.tokens import acarry_out, carry_out
 from tests.documents.fake_store import FakeStore
 
 HOLD = """

@@ -16,9 +16,10 @@ import langchain_oprag
 import llamaindex_oprag
 from oprag import place_of
 from oprag.documents import SearchFilter, document_source
+from oprag.effects import carry_out
 from oprag.errors import DocumentNotFoundError
 from oprag.reading import DocumentReader, shown_names
-from oprag.tokens import carry_out, resolve_token_counter
+from oprag.tokens import resolve_token_counter
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 LEASE = "# Rent\n\n" + "".join(f"Clause {i} holds. " for i in range(300))

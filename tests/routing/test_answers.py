@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from oprag.calls import CallModel, Ledger, PromptSize, ReadDocuments, Reply, TokenUsage
 from oprag.chunk import FullText, Hit
 from oprag.context import ContextOptions
+from oprag.effects import Finished, advance
 from oprag.errors import ContextWindowError, InvalidOptionError, ModelCallError
 from oprag.routing import RouteOptions, as_steps, route
-from oprag.tokens import Finished, advance
 
 WORDS = [f"word{number}" for number in range(60)]
 TEXT = " ".join(WORDS)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import ray
 
+from oprag.effects import carry_out
 from oprag.errors import ClusterError, IndexingError, InvalidOptionError, OpragWarning
 from oprag.scale import index_on_ray
-from oprag.tokens import carry_out
 from tests.scale.corpus import ADAPTERS, CHUNKS, changed, pages, write
 from tests.scale.nodes import cluster_of
 from tests.scale.stores import FRAMEWORKS, Table

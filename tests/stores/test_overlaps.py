@@ -9,7 +9,7 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from oprag import place_of
 from oprag.documents import SearchedChunks, StoredChunk
-from oprag.tokens import acarry_out, carry_out
+from oprag.effects import acarry_out, carry_out
 from tests.kit.frameworks import Held
 from tests.kit.pages import page_text
 from tests.stores.everywhere import everywhere, opened

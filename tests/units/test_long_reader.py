@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from oprag.calls import CallModel, Ledger, PromptSize, Reply, TokenUsage
+from oprag.effects import Finished, advance
 from oprag.errors import ContextWindowError, ModelCallError
-from oprag.tokens import Finished, advance
 from oprag.units import Reading, read_long
 
 

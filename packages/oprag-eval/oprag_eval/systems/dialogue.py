@@ -15,8 +15,8 @@ from oprag.calls import (
     Reply,
 )
 from oprag.chunk import FullText
+from oprag.effects import Finished, advance
 from oprag.routing import declines
-from oprag.tokens import Finished, advance
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
 from oprag_eval.models import Call
