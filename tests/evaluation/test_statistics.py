@@ -176,6 +176,21 @@ class TestComparison:
         assert (found.low, found.high) == (-found.high, -found.low)
         assert -0.015 < more.low < 0
 
+    def test_arms_that_never_differ_do_not_make_questions_on_a_document_alike(self):
+        alike = [0.5] * 40
+        together = Sampling([n % 10 for n in range(40)]).compare(alike, alike)
+        alone = Sampling(range(40)).compare(alike, alike)
+
+        assert (together.low, together.high) == (alone.low, alone.high)
+
+    def test_differences_that_a_document_shares_widen_the_interval(self):
+        # Of ten documents with four questions two are lost, with all their questions.
+        first, second = [1] * 40, [0, 0, *[1] * 8] * 4
+        together = Sampling([n % 10 for n in range(40)]).compare(first, second)
+        alone = Sampling(range(40)).compare(first, second)
+
+        assert together.high - together.low > 1.6 * (alone.high - alone.low)
+
 
 def test_p_is_corrected_for_the_number_of_comparisons():
     # By hand: 0.01 · 4; 0.02 · 3; 0.03 · 2 is no less than that before; 0.5 · 1.

@@ -26,8 +26,9 @@ def judge_answers(directory: RunDirectory, dataset: Dataset, judge: Judge) -> No
     """
     known = {key_of(line) for line in directory.lines(JUDGED)}
     answers = [each for each in directory.answers() if key_of(each) not in known]
+    rows = rows_of(answers, dataset, directory.settings())
     with LineFile(directory.path / JUDGED) as file:
-        for answer, row in zip(answers, rows_of(answers, dataset), strict=True):
+        for answer, row in zip(answers, rows, strict=True):
             score = _checked(judge(row), row)
             file.add({**key_of(answer)._asdict(), JUDGE: score})
 

@@ -23,32 +23,28 @@ Row: TypeAlias = dict[str, Any]
 
 
 def rows_of(
-    answers: Iterable[Mapping[str, Any]],
-    dataset: Dataset,
-    settings: Mapping[str, Any] | None = None,
+    answers: Iterable[Mapping[str, Any]], dataset: Dataset, settings: Mapping[str, Any]
 ) -> Iterator[Row]:
     """Make the rows of answers.
 
     Args:
         answers: Scored, or not.
         dataset: What they answer.
-        settings: Of the run: of built-in systems that were read offline there is no
-            `response`; of own ones it is what they gave, the passages where they gave
-            no answer. None: all that was said is one.
+        settings: Of the run. Where it had no chat model, the only `response` is that
+            of a system that answers itself; the others have None, which ragas and
+            LangSmith take as no answer.
     """
-    given = settings or {}
-    offline, systems = given.get("model") == OFFLINE, given.get("systems", {})
+    offline = settings.get("model") == OFFLINE
     questions = {question.question_id: question for question in dataset.questions}
     for answer in answers:
         question = questions[answer["question_id"]]
-        made = systems.get(answer["system"], {})
-        said = None if offline and "own" not in made else answer["prediction"]
+        answered = not offline or answer["self_answered"]
         scores = answer.get("measures", {})
         yield {
             "question_id": question.question_id,
             "user_input": question.question,
             "retrieved_contexts": contexts_of(answer, dataset),
-            "response": said,
+            "response": answer["prediction"] if answered else None,
             "reference": question.answers[0] if question.answers else None,
             "document": question.doc_ids[0] if question.doc_ids else None,
             "system": answer["system"],

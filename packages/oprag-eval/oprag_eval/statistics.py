@@ -131,8 +131,8 @@ def pair_questions(first: Values, second: Values) -> Pairing | None:
     given = differences[~np.isnan(differences)]
     if len(given) < _FEWEST:
         return None
-    most = float(np.abs(given).max()) or 1.0
-    return Pairing(float(given.mean()), float((given**2).mean()), most, len(given))
+    square = float((given**2).mean())
+    return Pairing(float(given.mean()), square, _most(given), len(given))
 
 
 def clusters_of(questions: Sequence[Question]) -> list[int]:
@@ -174,10 +174,13 @@ class Sampling:
     questions where questions on one document are alike (the design effect; at least 1,
     at most the questions on a document). To a difference, half a question is added at
     each end, so that no interval has no width; the ends are the largest difference
-    that was seen, up and down. Student's t allows for the design effect being measured
-    on few documents: it has as many degrees of freedom as there are documents, fewer
-    where some have most of the questions, and more the fewer questions there are on
-    one (with one each, nothing is measured between documents).
+    that was seen, up and down. Each added half stands alone, on no document: where two
+    arms hardly differ, that is no sign that questions on one document are alike.
+
+    Student's t allows for the design effect being measured on few documents: it has as
+    many degrees of freedom as there are documents, fewer where some have most of the
+    questions, and more the fewer questions there are on one (with one each, nothing is
+    measured between documents).
 
     Args:
         clusters: Group of each question, from 0 without gaps.
@@ -236,7 +239,9 @@ class Sampling:
         given, groups = self._given(differences)
         if not len(given):
             return None
-        spread = _spread(given, _design(given, groups, self.groups))
+        square = _most(given) ** 2
+        design = _design(given, groups, self.groups, 2 * _ADDED * square)
+        spread = _spread(given, design)
         return _comparison(spread, int((given > 0).sum()), int((given < 0).sum()))
 
     def _given(self, values: Values) -> tuple[Values, Groups]:
@@ -264,7 +269,15 @@ class _Design(NamedTuple):
     """Share of the questions that are not the first on their document."""
 
 
-def _design(given: Values, groups: Groups, count: int) -> _Design:
+def _design(given: Values, groups: Groups, count: int, added: float = 0.0) -> _Design:
+    """Measure the design effect of values in groups.
+
+    Args:
+        given: The values.
+        groups: Group of each.
+        count: Number of groups.
+        added: Sum of the squares of what is added to the values and stands alone.
+    """
     questions = len(given)
     counts = np.bincount(groups, minlength=count)
     held = int(np.count_nonzero(counts))
@@ -272,8 +285,9 @@ def _design(given: Values, groups: Groups, count: int) -> _Design:
         return _Design(1.0, 1.0, 0.0)
     alike = questions / held  # were all questions on a document one question
     parts = np.bincount(groups, given - given.mean(), minlength=count)
-    between = float(parts @ parts) * held / (held - 1)
-    alone = float(given.var()) * questions * questions / max(questions - 1, 1)
+    between = float(parts @ parts) * held / (held - 1) + added
+    squares = float(given.var()) * questions
+    alone = squares * questions / max(questions - 1, 1) + added
     effect = min(max(between / alone, 1.0), alike) if alone else alike
     freedom = max(questions**2 / float(counts @ counts) - 1, 1.0)
     shared = 1 - held / questions
@@ -301,6 +315,11 @@ def _wilson(mean: float, questions: float, t: float) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
+def _most(differences: Values) -> float:
+    """Return the largest difference that was seen, up or down; 1 if there is none."""
+    return float(np.abs(differences).max()) or 1.0
+
+
 def _spread(given: Values, design: _Design) -> Spread:
     """Return the mean of differences and its error; half a question is added."""
     mean, questions = float(given.mean()), len(given)
@@ -308,7 +327,7 @@ def _spread(given: Values, design: _Design) -> Spread:
         return Spread(
             mean=mean, centre=mean, error=0.0, freedom=0.0, questions=questions
         )
-    most = float(np.abs(given).max()) or 1.0
+    most = _most(given)
     alone = questions / design.effect
     total = alone + 2 * _ADDED
     centre = alone * mean / total

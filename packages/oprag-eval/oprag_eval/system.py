@@ -76,6 +76,8 @@ class Attempt:
     texts: tuple[str, ...] = ()
     """Of its pieces, the texts that stand in no document, in their order; empty where
     they are not kept, as of summaries."""
+    self_answered: bool = False
+    """Whether the system came with its answer, and the run's model gave none."""
     usage: Mapping[str, TokenUsage] = field(default_factory=dict)
     """Tokens of the model calls by stage: `retrieve` and `answer`, of this question;
     `index`, of all that was made of its documents beforehand (summaries, gists): the

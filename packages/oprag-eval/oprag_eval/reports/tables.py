@@ -128,7 +128,8 @@ _LEGEND = {
     "its tokens": "mean tokens sent for a question",
     "second": "the one that it is compared with",
     "difference": "first minus second, times 100; * where p is below 0.05",
-    "95 % interval": f"of each alone; - with fewer than {FEWEST_PAIRS} questions",
+    "95 % interval": f"of each alone; - with fewer than {FEWEST_PAIRS} questions: "
+    "ask that many",
     "p": "chance of such a difference where there is none, corrected for the number of "
     "comparisons (Holm)",
     "better": "questions on which the first is",

@@ -90,6 +90,7 @@ class OwnSystem(System):
             context_tokens=tokens,
             usage={"answer": TokenUsage(tokens, said, estimated=True)},
             texts=texts,
+            self_answered=True,
         )
 
     async def _asked(self, question: str) -> Any:
