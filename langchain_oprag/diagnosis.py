@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
@@ -47,14 +47,17 @@ def diagnose(
             such value.
     """
     chunks: Iterable[StoredChunk | Hit]
+    total: Callable[[], int | None] | None = None
     if isinstance(vectorstore, Sequence) and not isinstance(vectorstore, str):
         chunks = hits_of(vectorstore)
     else:
-        chunks = chunk_store(vectorstore).read()
+        store = chunk_store(vectorstore)
+        chunks, total = store.read(), store.count
     return diagnose_chunks(
         chunks,
         documents=None if documents is None else document_source(documents),
         sample=sample,
+        total=total,
         position_keys=position_keys,
         document_key=document_key,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from llama_index.core.schema import BaseNode, NodeWithScore
 
@@ -45,14 +45,17 @@ def diagnose(
             such value.
     """
     chunks: Iterable[StoredChunk | Hit]
+    total: Callable[[], int | None] | None = None
     if isinstance(index_or_store, Sequence) and not isinstance(index_or_store, str):
         chunks = hits_of(index_or_store, BaseNode)
     else:
-        chunks = chunk_store(index_or_store).read()
+        store = chunk_store(index_or_store)
+        chunks, total = store.read(), store.count
     return diagnose_chunks(
         chunks,
         documents=source_or_none(documents),
         sample=sample,
+        total=total,
         position_keys=position_keys,
         document_key=document_key,
     )

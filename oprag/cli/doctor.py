@@ -115,7 +115,9 @@ def doctor(
                 diagnosis = diagnose(chunks, documents=texts, **options)
     else:
         with _read(store, sample) as chunks:
-            diagnosis = diagnose(chunks, documents=texts, sample=sample, **options)
+            diagnosis = diagnose(
+                chunks, documents=texts, sample=sample, total=store.count, **options
+            )
     if as_json:
         typer.echo(json.dumps(_values(store, diagnosis, plan, backup), indent=2))
     else:

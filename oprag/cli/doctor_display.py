@@ -10,20 +10,24 @@ from oprag.citations import as_line
 from oprag.diagnosing import Diagnosis, Problem, RepairPlan
 from oprag.errors import counted
 
-_COLOURS = {"ordered": "bold green", "not ordered": "bold red", "damaged": "bold red"}
+_COLOURS = {
+    "ordered": "bold green",
+    "sampled": "bold green",
+    "not ordered": "bold red",
+    "damaged": "bold red",
+}
+_SAID = {"sampled": "no fault in the sample"}
 _SHOWN = 3
 """Examples shown of each problem; `--json` has five, and all chunks of a plan."""
 
 
 def diagnosis_lines(diagnosis: Diagnosis, name: str) -> Iterator[Text]:
     """The verdict, the problems, and what the sources prove."""
-    chunks = counted(diagnosis.chunks, "chunk")
-    if diagnosis.sampled:
-        chunks = f"the first {chunks}"
+    verdict = diagnosis.verdict
     yield Text.assemble(
         (f"{name}: ", "bold"),
-        (diagnosis.verdict, _COLOURS[diagnosis.verdict]),
-        f" ({chunks}, {counted(diagnosis.documents, 'document')})",
+        (_SAID.get(verdict, verdict), _COLOURS[verdict]),
+        f" ({diagnosis.counted}, {counted(diagnosis.documents, 'document')})",
     )
     yield from _problems(diagnosis.problems)
     yield from _proofs(diagnosis)

@@ -8,8 +8,9 @@ write so that the index is right.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import fields
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -70,6 +71,7 @@ def diagnose(
     *,
     documents: SourceLike | None = None,
     sample: int | None = None,
+    total: Callable[[], int | None] | None = None,
     position_keys: PositionKeys | None = None,
     document_key: DocumentKey | None = None,
 ) -> Diagnosis:
@@ -86,6 +88,8 @@ def diagnose(
         sample: Chunks to look at, the first ones; None for all. Where these say too
             little of a document (one chunk without a position, pages alone) all its
             chunks are looked at.
+        total: Counts the chunks of the store, for `Diagnosis.total` of a sample; None
+            where `chunks` is a list, or nothing counts them.
         position_keys: As retrieval takes it, where the index needs it.
         document_key: The same.
 
@@ -95,8 +99,14 @@ def diagnose(
     Raises:
         InvalidOptionError: `sample` is no such number, or `documents` holds no texts.
     """
+    if total is None and isinstance(chunks, Sized):
+        total = partial(len, chunks)
     taken = take_sample(
-        chunks, sample, position_keys=position_keys, document_key=document_key
+        chunks,
+        sample,
+        total=total,
+        position_keys=position_keys,
+        document_key=document_key,
     )
     sources = None if documents is None else Sources(documents)
     return Examination(taken, sources, position_keys, document_key).diagnosis
@@ -183,11 +193,14 @@ class Examination:
         """Numbers of the chunks of documents that cannot be read whole."""
         problems = (*self._findings.problems(), *self._report_chains())
         ordered &= all(problem.kind != "wrong_position" for problem in problems)
-        verdict: Verdict = "ordered" if ordered else "not ordered"
+        verdict: Verdict = "ordered" if taken.is_all else "sampled"
+        if not ordered:
+            verdict = "not ordered"
         self.diagnosis = Diagnosis(
             "damaged" if self.damaged else verdict,
             len(chunks),
             not taken.is_all,
+            taken.total,
             sum(bool(group.key) for group in groups),
             problems if chunks else (EMPTY,),
             proofs,

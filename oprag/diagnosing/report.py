@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass
 from heapq import nsmallest
 from typing import Any, Literal
 
-Verdict = Literal["ordered", "not ordered", "damaged"]
+from oprag.errors import counted
+
+Verdict = Literal["ordered", "sampled", "not ordered", "damaged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,9 @@ class Diagnosis:
     """Whether an index can be put in document order, and what is wrong with it."""
 
     verdict: Verdict
-    """- `ordered`: with the options given; of `verify()`, those of the component.
+    """- `ordered`: with the options given; of `verify()`, those of the component. All
+      chunks were looked at.
+    - `sampled`: the chunks that were looked at are in order, and there are others.
     - `not ordered`: positions are missing, wrong, or contradict each other.
     - `damaged`: a document of oprag's cannot be read whole, whatever the order: chunks
       of it are missing, cut, altered, or of several versions."""
@@ -78,6 +82,8 @@ class Diagnosis:
     """Chunks examined."""
     sampled: bool
     """Whether there are more, which were not looked at."""
+    total: int | None
+    """Chunks that the store holds; None where that is not known."""
     documents: int
     """Documents that the chunks name."""
     problems: tuple[Problem, ...]
@@ -87,9 +93,28 @@ class Diagnosis:
 
     @property
     def healthy(self) -> bool:
-        """Whether it is ordered, without a serious problem."""
+        """Whether nothing serious is wrong with the chunks that were looked at."""
         serious = any(problem.serious for problem in self.problems)
-        return self.verdict == "ordered" and not serious
+        return self.verdict in ("ordered", "sampled") and not serious
+
+    @property
+    def counted(self) -> str:
+        """The chunks that were looked at, for people: `200 of 1,000,000 sampled`."""
+        if not self.sampled:
+            return counted(self.chunks, "chunk")
+        if self.total is None:
+            return f"the first {counted(self.chunks, 'chunk')} sampled"
+        return f"{self.chunks:,} of {counted(self.total, 'chunk')} sampled"
+
+    def __str__(self) -> str:
+        """Return the verdict and what it is of, and each problem on a line."""
+        verdict = self.verdict
+        if verdict == "sampled":
+            verdict = "no fault in the sample"
+        documents = counted(self.documents, "document")
+        lines = [f"{verdict} ({self.counted}, {documents})"]
+        lines += [f"{problem.kind}: {problem.message}" for problem in self.problems]
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON values."""

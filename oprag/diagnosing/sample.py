@@ -7,7 +7,7 @@ all chunks of such documents are looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -25,16 +25,27 @@ class Sample(NamedTuple):
     chunks: Sequence[Hit]
     is_all: bool
     """Whether the store has no others."""
+    total: int | None = None
+    """Chunks that the store holds, where that is known."""
 
 
 def take_sample(
     chunks: Iterable[StoredChunk | Hit],
     number: int | None,
     *,
+    total: Callable[[], int | None] | None = None,
     position_keys: PositionKeys | None = None,
     document_key: DocumentKey | None = None,
 ) -> Sample:
     """Take the first chunks, and the others of documents that these say too little of.
+
+    Args:
+        chunks: All that the store holds.
+        number: How many to take; None for all.
+        total: Counts all chunks, where more are there than were taken; None where they
+            cannot be counted.
+        position_keys: As retrieval takes it.
+        document_key: The same.
 
     Raises:
         InvalidOptionError: `number` is no such number, or something else is given.
@@ -45,7 +56,7 @@ def take_sample(
     rest = map(examine, chunks)
     taken = [*islice(rest, number)]
     if number is None:
-        return Sample(taken, is_all=True)
+        return Sample(taken, is_all=True, total=len(taken))
     unsettled = set()
     for group in group_chunks(taken, document_key):
         hits = [taken[i] for i in group.members]
@@ -57,16 +68,17 @@ def take_sample(
             is_unsettled = _says_too_little(read)
         if is_unsettled:
             unsettled.add(group.key)
-    is_all = True
+    seen, is_all = len(taken), True
     for chunk in rest:
+        seen += 1
         identity = identify_document(chunk, document_key)
         if identity is not None and identity.key in unsettled:
             taken.append(chunk)
             continue
         is_all = False
         if not unsettled:
-            break
-    return Sample(taken, is_all)
+            return Sample(taken, is_all, None if total is None else total())
+    return Sample(taken, is_all, seen)
 
 
 def _says_too_little(chunks: Sequence[Chunk]) -> bool:

@@ -13,7 +13,7 @@ from oprag.chunk import Hit
 from oprag.context import ContextOptions, arrange, warn, with_texts
 from oprag.diagnosing.checks import Group, find_chains, group_chunks, read_group
 from oprag.diagnosing.doctor import Examination
-from oprag.diagnosing.report import Diagnosis
+from oprag.diagnosing.report import Diagnosis, Verdict
 from oprag.diagnosing.sample import take_sample
 from oprag.documents import ChunkStore, DocumentSource
 from oprag.effects import Steps, acarry_out, carry_out
@@ -37,7 +37,8 @@ class Verifiable:
                 pages alone) all its chunks are looked at.
 
         Returns:
-            All that the doctor finds on them: see `oprag.diagnosing.Diagnosis`.
+            All that the doctor finds on them: see `oprag.diagnosing.Diagnosis`. Its
+            verdict is `ordered` only where all chunks were looked at, else `sampled`.
 
         Raises:
             UnfitIndexError: The store is empty; or chunks lack what names their
@@ -129,7 +130,11 @@ class Verification(NamedTuple):
         keys = strict.position_keys, strict.document_key
         scanned = chain.from_iterable(store.read() for store in self.stores)
         taken = take_sample(
-            scanned, sample, position_keys=keys[0], document_key=keys[1]
+            scanned,
+            sample,
+            total=self._count,
+            position_keys=keys[0],
+            document_key=keys[1],
         )
         diagnosis = Examination(taken, None, *keys).diagnosis
         groups = group_chunks(taken.chunks, keys[1])
@@ -156,6 +161,12 @@ class Verification(NamedTuple):
                 else:
                     errors.append(error)
         return diagnosis, len(groups), unread, refused
+
+    def _count(self) -> int | None:
+        """Count the chunks that are searched; None where a filter hides some."""
+        counts = [None if store.filters else store.count() for store in self.stores]
+        known = [count for count in counts if count is not None]
+        return sum(known) if len(known) == len(counts) else None
 
     @property
     def _asks_the_store(self) -> bool:
@@ -228,9 +239,11 @@ class Verification(NamedTuple):
             )
             errors = failing or refused
             said = " ".join(error.message for error in errors[:_LISTED])
+            sampled = f" ({diagnosis.counted})" if diagnosis.sampled else ""
             message = (
                 f"{component}: questions on {names} will {become}. "
-                f"{len(errors):,} of {documents:,} documents are refused: {said}"
+                f"{len(errors):,} of {documents:,} documents are refused{sampled}: "
+                f"{said}"
             )
             unfit = UnfitIndexError(message, diagnosis=diagnosis)
             if failing:
@@ -247,7 +260,8 @@ class Verification(NamedTuple):
                     error = PositionError(each.message, kind=each.kind)
                     warn(f"{component}: {each.message}", error)
                     return diagnosis
-            return replace(diagnosis, verdict="ordered", problems=tuple(problems))
+            verdict: Verdict = "sampled" if diagnosis.sampled else "ordered"
+            return replace(diagnosis, verdict=verdict, problems=tuple(problems))
         return diagnosis
 
 

@@ -248,6 +248,19 @@ def test_options_may_be_given(tmp_path):
     assert values["verdict"] == "ordered"
 
 
+def test_a_sample_is_said_to_be_one(tmp_path):
+    metadatas = [{"source": "a", "start_index": 10 * number} for number in range(9)]
+    texts = [f"text {number}" for number in range(9)]
+    langchain_store(tmp_path / "chroma").add_texts(texts, metadatas)
+
+    shown = run(tmp_path / "chroma", "--sample", 5)
+    values = report_of(tmp_path / "chroma", "--sample", 5)
+
+    assert "no fault in the sample (5 of 9 chunks sampled, 1 document)" in shown
+    assert (values["verdict"], values["total"]) == ("sampled", 9)
+    assert ": ordered (9 chunks, 1 document)" in run(tmp_path / "chroma")
+
+
 def test_a_name_is_matched_by_the_end_of_its_path(tmp_path):
     for name in ("a/plan.md", "b/plan.md", "b/other.md", r"a\b.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

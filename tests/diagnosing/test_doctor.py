@@ -104,6 +104,35 @@ def test_a_document_that_lacks_a_chunk_is_told_but_not_of_a_sample():
     assert not diagnose(chunks, sample=4).sampled
 
 
+def test_a_sample_is_never_said_to_be_the_index():
+    chunks = own()
+    sample, unknown = diagnose(chunks, sample=3), diagnose(iter(chunks), sample=3)
+    everything = diagnose(chunks, sample=4)
+
+    assert (sample.verdict, sample.total, sample.chunks) == ("sampled", 4, 3)
+    assert str(sample) == "no fault in the sample (3 of 4 chunks sampled, 1 document)"
+    assert (unknown.verdict, unknown.total) == ("sampled", None)
+    assert "the first 3 chunks sampled" in str(unknown)
+    assert (everything.verdict, everything.total) == ("ordered", 4)
+    assert str(everything).startswith("ordered (4 chunks, 1 document)\nunstamped: ")
+
+
+def test_a_fault_of_a_sample_is_one_of_the_index():
+    found = diagnose(days(start_index=[0, 0, 0, 0]), sample=3)
+
+    assert found.verdict == "not ordered"
+    assert not found.healthy
+
+
+def test_a_store_says_how_many_chunks_a_sample_is_of():
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
+    placed = [{"source": "a", "start_index": 10 * n} for n in range(9)]
+    store.add_texts([f"text {n}" for n in range(9)], placed)
+    found = langchain_oprag.diagnose(store, sample=5)
+
+    assert (found.verdict, found.total) == ("sampled", 9)
+
+
 def test_at_most_five_examples_are_given_in_the_order_of_the_store():
     chunks = stored(map(str, range(9)), [{"source": "a"}] * 9)
 

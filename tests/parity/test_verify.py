@@ -100,6 +100,23 @@ def test_a_sound_index_gives_what_the_doctor_found():
         assert asyncio.run(component.averify(None)).chunks == 9
 
 
+def test_of_a_sample_nothing_is_said_of_the_others():
+    for component in retrievers(SOUND):
+        found = component.verify(sample=5)
+        assert (found.verdict, found.healthy) == ("sampled", True)
+        assert (found.chunks, found.total) == (5, 9)
+        assert "5 of 9 chunks sampled" in str(found)
+        assert asyncio.run(component.averify(5)) == found
+
+
+def test_an_error_of_a_sample_says_of_how_many():
+    far = [(t, {**m, "source": "b.txt"}) for t, m in SOUND]
+    unnamed = [("Whose?", {}), *SOUND, *far]
+    for component in retrievers(unnamed):
+        with pytest.raises(UnfitIndexError, match=r"\(4 of 19 chunks sampled\)"):
+            component.verify(4)
+
+
 def of_many_documents(documents, chunks):
     """As they lie in a store to which each document is added chunk by chunk."""
     return [
