@@ -36,6 +36,7 @@ from langchain_oprag._options import (
     unwrapped,
 )
 from langchain_oprag._searched import (
+    find_writer,
     search_filter,
     searched_chunks,
     verified_stores,
@@ -123,6 +124,44 @@ class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
             return await self._with(**changes).ainvoke(input, config, **kwargs)
         config = ensure_config(config)
         return await super().ainvoke(input, config, outer_config=config, **kwargs)
+
+    def add_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
+        """Add documents to the store that is searched, as its own retriever does.
+
+        Nothing is split or changed: documents that are cut before, with positions or
+        with overlaps, can be put in order.
+
+        Args:
+            documents: Documents to add.
+            **kwargs: As the store takes them, such as `ids`.
+
+        Returns:
+            The ids of the added documents.
+
+        Raises:
+            InvalidOptionError: The retriever inside searches several stores, or one
+                that takes no documents.
+        """
+        writer = find_writer(self.base_retriever)
+        try:
+            added: list[str] = writer.add_documents(documents, **kwargs)
+        finally:  # some may be there
+            self._forget_chunks()
+        return added
+
+    async def aadd_documents(
+        self, documents: list[Document], **kwargs: Any
+    ) -> list[str]:
+        """Async version of `add_documents`."""
+        writer = find_writer(self.base_retriever)
+        try:
+            added: list[str] = await writer.aadd_documents(documents, **kwargs)
+        finally:
+            self._forget_chunks()
+        return added
+
+    def _forget_chunks(self) -> None:
+        """Forget what is known of the chunks of the store, which was written to."""
 
     def _taken_from(self, call: dict[str, Any]) -> dict[str, Any]:
         """Take the options of one call out of its arguments."""
@@ -298,6 +337,11 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             ranking._problems = self._problems.of_any_budget()  # noqa: SLF001 -- our own copy
             ranking.token_budget = token_budget
         return ranking
+
+    def _forget_chunks(self) -> None:
+        self._overlaps.forget()
+        if self._by_words is not None:
+            self._by_words[1].forget()
 
     def _fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None

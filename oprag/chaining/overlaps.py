@@ -68,6 +68,12 @@ class Overlaps:
     def __deepcopy__(self, _: Any) -> Overlaps:
         return Overlaps()
 
+    def forget(self) -> None:
+        """Forget all chunks: the store was written to."""
+        with self._changing:
+            self._known.clear()
+            self._rows = {}
+
     def arranged(
         self,
         arranging: Arranging,

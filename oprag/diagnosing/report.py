@@ -108,8 +108,8 @@ class Diagnosis:
 
     def __str__(self) -> str:
         """Return the verdict and what it is of, and each problem on a line."""
-        verdict = self.verdict
-        if verdict == "sampled":
+        verdict: str = self.verdict
+        if self.verdict == "sampled":
             verdict = "no fault in the sample"
         documents = counted(self.documents, "document")
         lines = [f"{verdict} ({self.counted}, {documents})"]

@@ -46,6 +46,11 @@ class Bm25:
         """A copy reads the chunks itself."""
         return Bm25, (self._store,)
 
+    def forget(self) -> None:
+        """Forget the chunks: the store was written to."""
+        with self._reading:
+            self._index = None
+
     @staticmethod
     def refusal(searched: object) -> InvalidOptionError:
         """Return the error for a search whose store's chunks cannot be read.
