@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 
-from langchain_oprag._conversations import documents_of, shows_documents
+from langchain_oprag._tool_messages import documents_of, shows_documents
 from langchain_oprag.results import as_documents, as_passages
 from oprag.context import Numbers
 from oprag.documents import check_entries

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict  # as LangGraph: others are no bases beside it
 
-from langchain_oprag._conversations import Conversations
+from langchain_oprag._tool_messages import ToolMessages
 from oprag.context import ContextOptions, Numbers
 from oprag.documents import check_entries
 from oprag.effects import in_thread
@@ -113,7 +113,7 @@ class EvidenceMiddleware(AgentMiddleware):
             merge=True,
             on_problem="warn",
         )
-        self._conversations = Conversations(options)
+        self._messages = ToolMessages(options)
 
     state_schema: Any = EvidenceState
 
@@ -134,7 +134,7 @@ class EvidenceMiddleware(AgentMiddleware):
         Raises:
             InvalidOptionError: `messages` are no list of messages.
         """
-        return self._conversations.read(_checked(messages))
+        return self._messages.read(_checked(messages))
 
     def wrap_model_call(
         self,
@@ -163,7 +163,7 @@ class EvidenceMiddleware(AgentMiddleware):
         numbers = Numbers.shared(state.get(NUMBERS))
         messages = _checked(request.messages)
         with numbers.lock:
-            return self._conversations.read(messages, numbers), numbers.as_json()
+            return self._messages.read(messages, numbers), numbers.as_json()
 
 
 def _checked(messages: Iterable[BaseMessage]) -> list[BaseMessage]:

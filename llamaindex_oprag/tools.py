@@ -3,28 +3,21 @@
 # No `from __future__ import annotations`: LlamaIndex gives its Context only to
 # functions whose annotation is the class itself, and a text is none.
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from functools import partial
-from threading import Lock
 from typing import Any, Literal, Never, Unpack, get_args
-from weakref import WeakKeyDictionary
 
-from llama_index.core.agent.react.types import ActionReasoningStep
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.indices.base import BaseIndex
-from llama_index.core.memory import BaseMemory
 from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context
 
+from llamaindex_oprag._runs import run_of
 from llamaindex_oprag._searched import OF_SEARCH, as_retriever
 from llamaindex_oprag.results import format_nodes
 from llamaindex_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
-from oprag.context import NOTHING_FOUND, Numbers, Seen, search_description
+from oprag.context import NOTHING_FOUND, search_description
 from oprag.diagnosing import Verifiable, Verification
 from oprag.effects import in_thread
 from oprag.errors import (
@@ -33,7 +26,6 @@ from oprag.errors import (
     refuse_unknown,
     refuse_unnamed,
 )
-from oprag.metadata import NUMBERS
 from oprag.reading import Reading
 
 Show = Literal["all", "unseen"]
@@ -44,37 +36,6 @@ _ADVICE = {
     "citations": "Places are always written: leave it out.",
     "node_postprocessors": "Give a retriever that applies them.",
 }
-_HANDOVER = "handoff"
-"""The name of AgentWorkflow's own tool."""
-_PAUSE = 0.02
-"""Seconds from one search of a run to the next: workflows may swap what comes at the
-same time, and the answer before is to be above."""
-
-
-@dataclass
-class _Run:
-    """The searches of one run; the store of a Context is its own in each."""
-
-    answers: list[str] = field(default_factory=list)  # that no message holds yet
-    lock: Lock = field(default_factory=Lock)
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait for the search before, whatever event loop each is in."""
-        waits = False
-        while not self.lock.acquire(blocking=False):
-            waits = True
-            await asyncio.sleep(_PAUSE)
-        try:
-            if waits:
-                await asyncio.sleep(_PAUSE)
-            yield
-        finally:
-            self.lock.release()
-
-
-_runs: WeakKeyDictionary[Any, _Run] = WeakKeyDictionary()
-"""For each Context's store."""
 
 
 class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
@@ -211,17 +172,16 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
         return output
 
     async def _anext(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
-        run = _runs.setdefault(ctx.store, _Run())
+        run = run_of(ctx.store)
         async with run.turn():
-            numbers = Numbers(await ctx.store.get(NUMBERS, default=[]))
-            shown = numbers.shown_in(await _aconversation(ctx.store, run))
-            reading = self._retriever._for_tool(Seen(shown.values()), numbers)  # noqa: SLF001 -- as above
-            nodes = await reading.aretrieve(input)
+            numbers = await run.numbers(ctx.store)
+            texts = await run.texts(ctx.store)
+            with run.conversations.reading(texts, numbers) as conversation:
+                reading = self._retriever._for_tool(conversation.seen, numbers)  # noqa: SLF001 -- as above
+                nodes = await reading.aretrieve(input)
             evidence = reading._evidence  # noqa: SLF001 -- as above
-            numbers.add(evidence.shown)
             output = self._output(input, nodes, evidence.text)
-            run.answers.append(output.content)
-            await ctx.store.set(NUMBERS, numbers.as_json())
+            await run.note(ctx.store, evidence.shown, output.content)
         return output
 
     def _output(
@@ -240,38 +200,12 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
 
 async def numbered(ctx: Context, reading: Reading) -> Reading:
     """Number what another tool shows on, and note that it was shown."""
-    run = _runs.setdefault(ctx.store, _Run())
+    run = run_of(ctx.store)
     async with run.turn():
-        numbers = Numbers(await ctx.store.get(NUMBERS, default=[]))
+        numbers = await run.numbers(ctx.store)
         passages = tuple(numbers.numbered(reading.passages))
         if not passages:
             return reading
         text = reading.text.replace("[1]", f"[{passages[0].number}]", 1)
-        numbers.add(passages)
-        run.answers.append(text)
-        await ctx.store.set(NUMBERS, numbers.as_json())
+        await run.note(ctx.store, passages, text)
     return Reading(text, passages)
-
-
-async def _aconversation(store: Any, run: _Run) -> str:
-    """Return what the conversation shows; without an agent, what the tools answered."""
-    memory = await store.get("memory", default=None)
-    if not isinstance(memory, BaseMemory):
-        return "\n".join(run.answers)
-    messages = await memory.aget(input=await store.get("user_msg_str", default=None))
-    contents = [message.content or "" for message in messages]
-    # Agents put what the tools of a run answered into the memory when the run ends,
-    # or when they hand over. Not so ReActAgent: only such agents read it then.
-    answered: list[str] = []
-    reasoning = await store.get("current_reasoning", default=[])
-    if reasoning and isinstance(reasoning[-1], ActionReasoningStep):
-        answered += [step.get_content() for step in reasoning]
-    by_such = len(answered)
-    for call in await store.get("current_tool_calls", default=[]):
-        run.answers = [a for a in run.answers if a != call.tool_output.content]
-        answered.append(call.tool_output.content)
-        if call.tool_name == _HANDOVER:
-            del answered[by_such:]
-    said = "\n".join(contents)
-    run.answers = [answer for answer in run.answers if answer not in said]
-    return "\n".join([said, *answered, *run.answers])

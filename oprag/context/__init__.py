@@ -2,6 +2,7 @@
 
 from oprag.context.assembly import Arranged, arrange, with_texts
 from oprag.context.budget import FetchPlan, too_small
+from oprag.context.conversations import Conversations
 from oprag.context.evidence import (
     NOTHING_FOUND,
     Evidence,
@@ -41,6 +42,7 @@ __all__ = [
     "Arranged",
     "ContextKeywords",
     "ContextOptions",
+    "Conversations",
     "Evidence",
     "FetchPlan",
     "Neighbours",

@@ -159,6 +159,11 @@ class Numbers:
             )
         )
 
+    @staticmethod
+    def may_be_in(text: str) -> bool:
+        """Whether a text may show a passage: most texts of people and models do not."""
+        return _HEAD.search(text) is not None
+
     def shown_in(self, conversation: str) -> dict[int, Passage]:
         """Return the passages that a conversation shows, by their numbers.
 

@@ -11,6 +11,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.workflow import Context
 
 from langchain_oprag import EvidenceMiddleware
+from langchain_oprag import _tool_messages as tool_messages
 from llamaindex_oprag import OrderPreservingRetriever, OrderPreservingRetrieverTool
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Numbers, Seen, gather_evidence
@@ -83,3 +84,31 @@ def test_each_search_adds_the_same_in_both_frameworks(searches, options):
     assert in_llamaindex(searches, options) == expected
     if "token_budget" not in options:
         assert in_langchain(searches, options) == expected
+
+
+def test_a_search_reads_what_was_said_before_it_once(monkeypatch):
+    told, read = [], []
+    shown_in, show = Numbers.shown_in, tool_messages.show_in_place
+
+    def counted(numbers, conversation):
+        read.append(conversation)
+        return shown_in(numbers, conversation)
+
+    def shown(parts, *others):
+        told.append(parts)
+        return show(parts, *others)
+
+    monkeypatch.setattr(Numbers, "shown_in", counted)
+    monkeypatch.setattr(tool_messages, "show_in_place", shown)
+    middleware, messages = EvidenceMiddleware(), []
+    searches = [[("a.txt", start, 9)] for start in range(0, 90, 3)]
+    for number, search in enumerate(searches):
+        artifact = [Document(text, metadata=place) for text, place in found(search)]
+        content = artifact[0].page_content
+        call = {"tool_call_id": str(number), "artifact": artifact}
+        messages.append(ToolMessage(content, **call))
+        middleware.apply(messages)
+    texts = in_llamaindex(searches, {})
+
+    assert len(told) == len(searches)
+    assert read == texts[:-1]

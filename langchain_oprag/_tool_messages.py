@@ -1,15 +1,10 @@
-"""Messages of tools as a model is to read them, and those that were read before.
-
-An agent calls its model again after each search, with all messages so far. What a
-message shows follows from those before it: so it is kept, and only messages that are
-new are read.
-"""
+"""Messages of tools as a model is to read them, and the documents that they hold."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from operator import attrgetter
-from threading import Lock
 from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
@@ -18,11 +13,9 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_oprag._convert import document_of, hits_of
 from langchain_oprag.results import as_document
 from oprag.chunk import Passage
-from oprag.context import ContextOptions, Numbers, Seen, show_in_place
+from oprag.context import ContextOptions, Conversations, Numbers, Seen, show_in_place
 
 _TEXT = attrgetter("page_content")
-_MOST_KEPT = 2_048
-"""Messages of tools that are kept, of all conversations together."""
 
 
 class _Told(NamedTuple):
@@ -44,44 +37,7 @@ class _Told(NamedTuple):
         return artifact is self.artifact and _texts_in(artifact) == self.texts
 
 
-class _Conversation:
-    """What a model has read in one conversation.
-
-    Args:
-        numbers: Those of its state; None to begin with 1.
-        told: Messages that were read before.
-    """
-
-    def __init__(
-        self, numbers: Numbers | None = None, told: Sequence[_Told] = ()
-    ) -> None:
-        self.of_state = numbers
-        self.numbers = Numbers() if numbers is None else numbers
-        self.told = list(told)
-        self.seen = Seen()
-        for each in told:
-            self.seen.add(each.shown)
-            self.numbers.add(each.shown)
-
-    def begins_as(self, messages: Sequence[BaseMessage]) -> int:
-        """Return how many messages at the beginning were read in it."""
-        count = 0
-        for told, message in zip(self.told, messages, strict=False):
-            if not told.is_of(message):
-                break
-            count += 1
-        return count
-
-    def read(self, message: BaseMessage, options: ContextOptions) -> None:
-        """Read the next message of a tool."""
-        artifact: Any = message.artifact  # type: ignore[attr-defined]  # as above
-        texts = _texts_in(artifact)
-        read, shown = _told(message, options, self.seen, self.numbers)
-        content = message.content
-        self.told.append(_Told(message, content, artifact, texts, read, shown))
-
-
-class Conversations:
+class ToolMessages:
     """Reads messages of tools, each once while it is the same.
 
     Args:
@@ -89,13 +45,7 @@ class Conversations:
     """
 
     def __init__(self, options: ContextOptions) -> None:
-        self._options = options
-        self._lock = Lock()
-        self._kept: list[_Conversation] = []  # what was read last is last
-
-    def __reduce__(self) -> tuple[type[Conversations], tuple[ContextOptions]]:
-        """Copy the options alone: what was read can be read again."""
-        return Conversations, (self._options,)
+        self._conversations = Conversations(partial(_read, options))
 
     def read(
         self, messages: Sequence[BaseMessage], numbers: Numbers | None = None
@@ -109,36 +59,9 @@ class Conversations:
         found = [message for message in messages if _has_list(message)]
         if not found:
             return list(messages)
-        conversation = self._take(found, numbers)
-        for message in found[len(conversation.told) :]:
-            conversation.read(message, self._options)
-        self._keep(conversation)
-        told = iter(conversation.told)
-        return [
-            next(told).read if _has_list(message) else message for message in messages
-        ]
-
-    def _take(
-        self, messages: Sequence[BaseMessage], numbers: Numbers | None
-    ) -> _Conversation:
-        """Return the conversation that has most of these, and nothing else."""
-        with self._lock:
-            known = [each for each in self._kept if each.of_state is numbers]
-            counts = [each.begins_as(messages) for each in known]
-            most = max(counts, default=0)
-            if not most:
-                return _Conversation(numbers)
-            best = known[counts.index(most)]
-            if most == len(best.told):
-                self._kept = [each for each in self._kept if each is not best]
-                return best
-        return _Conversation(numbers, best.told[:most])
-
-    def _keep(self, conversation: _Conversation) -> None:
-        with self._lock:
-            self._kept.append(conversation)
-            while sum(len(each.told) for each in self._kept) > _MOST_KEPT:
-                del self._kept[0]
+        with self._conversations.reading(found, numbers) as conversation:
+            told = iter([each.read for each in conversation.messages])
+        return [next(told) if _has_list(message) else message for message in messages]
 
 
 def _has_list(message: BaseMessage) -> bool:
@@ -158,12 +81,22 @@ def documents_of(message: BaseMessage) -> list[Document]:
 def shows_documents(message: BaseMessage) -> bool:
     """Whether a message holds the texts of its documents, and not something else."""
     options = ContextOptions(merge=True, on_problem="warn")
-    _, shown = _told(message, options, Seen(), Numbers())
+    _, shown = _told(options, message, Seen(), Numbers())
     return bool(shown)
 
 
+def _read(
+    options: ContextOptions, message: BaseMessage, seen: Seen, numbers: Numbers
+) -> _Told:
+    """Read the next message of a tool."""
+    artifact: Any = message.artifact  # type: ignore[attr-defined]  # as above
+    texts, content = _texts_in(artifact), message.content
+    read, shown = _told(options, message, seen, numbers)
+    return _Told(message, content, artifact, texts, read, shown)
+
+
 def _told(
-    message: BaseMessage, options: ContextOptions, seen: Seen, numbers: Numbers
+    options: ContextOptions, message: BaseMessage, seen: Seen, numbers: Numbers
 ) -> tuple[BaseMessage, Sequence[Passage]]:
     """Read a message; what it shows is added to what was seen."""
     documents = documents_of(message)

@@ -1,0 +1,126 @@
+"""The searches of an agent's run, and what its conversation shows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from llama_index.core.agent.react.types import ActionReasoningStep
+from llama_index.core.memory import BaseMemory
+
+from oprag.chunk import Passage
+from oprag.context import Conversations, Numbers, Seen
+from oprag.metadata import NUMBERS
+
+_HANDOVER = "handoff"
+"""The name of AgentWorkflow's own tool."""
+_PAUSE = 0.02
+"""Seconds from one search of a run to the next: workflows may swap what comes at the
+same time, and the answer before is to be above."""
+
+
+class _Text(NamedTuple):
+    """A text of a conversation, and the passages that it shows."""
+
+    text: str
+    shown: Sequence[Passage]
+
+    def is_of(self, text: str) -> bool:
+        """Whether it is this text."""
+        return text == self.text
+
+
+def _read(text: str, seen: Seen, numbers: Numbers) -> _Text:
+    shown = [*numbers.shown_in(text).values()]
+    seen.add(shown)
+    return _Text(text, shown)
+
+
+@dataclass
+class Run:
+    """The searches of one run; the store of a Context is its own in each."""
+
+    answers: list[str] = field(default_factory=list)
+    """Those that no message holds yet."""
+    conversations: Conversations[_Text] = field(
+        default_factory=lambda: Conversations(_read)
+    )
+    _lock: Lock = field(default_factory=Lock)
+    _numbers: Numbers = field(default_factory=Numbers)
+    _stored: Any = None
+    """The numbers as the store has them."""
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for the search before, whatever event loop each is in."""
+        waits = False
+        while not self._lock.acquire(blocking=False):
+            waits = True
+            await asyncio.sleep(_PAUSE)
+        try:
+            if waits:
+                await asyncio.sleep(_PAUSE)
+            yield
+        finally:
+            self._lock.release()
+
+    async def numbers(self, store: Any) -> Numbers:
+        """Return the numbers that a store has: the same object while it has them."""
+        stored = await store.get(NUMBERS, default=[])
+        if stored != self._stored:
+            self._numbers = Numbers(stored)
+            self._stored = list(stored)
+        return self._numbers
+
+    async def note(self, store: Any, shown: Sequence[Passage], answer: str) -> None:
+        """Note what an answer shows, for all that comes behind it."""
+        numbers = await self.numbers(store)
+        self._stored = None  # until the store has them
+        numbers.add(shown)
+        self.answers.append(answer)
+        entries = numbers.as_json()
+        await store.set(NUMBERS, entries)
+        self._stored = list(entries)
+
+    async def texts(self, store: Any) -> list[str]:
+        """Return the texts of the conversation that show passages.
+
+        Without an agent they are what the tools answered.
+        """
+        memory = await store.get("memory", default=None)
+        if not isinstance(memory, BaseMemory):
+            return list(self.answers)
+        asked = await store.get("user_msg_str", default=None)
+        messages = await memory.aget(input=asked)
+        said = [message.content or "" for message in messages]
+        # Agents put what the tools of a run answered into the memory when the run ends,
+        # or when they hand over. Not so ReActAgent: only such agents read it then.
+        answered: list[str] = []
+        reasoning = await store.get("current_reasoning", default=[])
+        if reasoning and isinstance(reasoning[-1], ActionReasoningStep):
+            answered += [step.get_content() for step in reasoning]
+        by_such = len(answered)
+        for call in await store.get("current_tool_calls", default=[]):
+            self.answers = [a for a in self.answers if a != call.tool_output.content]
+            answered.append(call.tool_output.content)
+            if call.tool_name == _HANDOVER:
+                del answered[by_such:]
+        if self.answers:
+            whole = "\n".join(said)
+            self.answers = [answer for answer in self.answers if answer not in whole]
+        texts = [*said, *answered, *self.answers]
+        return [text for text in texts if Numbers.may_be_in(text)]
+
+
+_runs: WeakKeyDictionary[Any, Run] = WeakKeyDictionary()
+"""For each Context's store."""
+
+
+def run_of(store: Any) -> Run:
+    """Return the run of a Context's store."""
+    return _runs.setdefault(store, Run())

@@ -1,0 +1,126 @@
+"""Conversations that are read over and over: each message once, while it is the same.
+
+An agent reads all of its conversation again after each search. What a message shows
+follows from it and from those before it: so it is kept, and only messages that are new
+are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, Generic, Protocol, TypeVar
+
+from oprag.chunk import Passage
+from oprag.context.numbers import Numbers
+from oprag.context.seen import Seen
+
+_MOST_KEPT = 2_048
+"""Messages that are kept, of all conversations together."""
+
+
+class ReadMessage(Protocol):
+    """A message that was read."""
+
+    @property
+    def shown(self) -> Sequence[Passage]:
+        """The passages that it shows, with their numbers."""
+
+    def is_of(self, message: Any) -> bool:
+        """Whether it was made of this message, and this is as it was."""
+
+
+_Read = TypeVar("_Read", bound=ReadMessage)
+ReadOne = Callable[[Any, Seen, Numbers], _Read]
+"""Reads a message, and adds what it shows to what was seen and numbered."""
+
+
+class Conversation(Generic[_Read]):
+    """What was read in one conversation.
+
+    Args:
+        numbers: Those of its state; None to begin with 1.
+        messages: Those that were read before.
+    """
+
+    def __init__(self, numbers: Numbers | None, messages: Sequence[_Read] = ()) -> None:
+        self.of_state = numbers
+        self.numbers = Numbers() if numbers is None else numbers
+        self.messages = list(messages)
+        self.seen = Seen()
+        for each in messages:
+            self.seen.add(each.shown)
+            self.numbers.add(each.shown)
+
+    def begins_as(self, messages: Sequence[Any]) -> int:
+        """Return how many messages at the beginning were read in it."""
+        count = 0
+        for read, message in zip(self.messages, messages, strict=False):
+            if not read.is_of(message):
+                break
+            count += 1
+        return count
+
+
+class Conversations(Generic[_Read]):
+    """Conversations that were read, to go on with.
+
+    Args:
+        read_one: Reads a message that is new.
+    """
+
+    def __init__(self, read_one: ReadOne[_Read]) -> None:
+        self._read_one = read_one
+        self._lock = Lock()
+        self._kept: list[Conversation[_Read]] = []  # what was read last is last
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy how messages are read, alone: what was read can be read again."""
+        return type(self), (self._read_one,)
+
+    @contextmanager
+    def reading(
+        self, messages: Sequence[Any], numbers: Numbers | None = None
+    ) -> Iterator[Conversation[_Read]]:
+        """Read messages, and give the conversation to the caller alone.
+
+        Args:
+            messages: All that may show something, from the first.
+            numbers: Those of the conversation's state; new ones are added. None to
+                begin with 1.
+
+        Yields:
+            The conversation of these messages, and no others.
+        """
+        conversation = self._take(messages, numbers)
+        for message in messages[len(conversation.messages) :]:
+            seen, numbered = conversation.seen, conversation.numbers
+            read = self._read_one(message, seen, numbered)
+            conversation.messages.append(read)
+        try:
+            yield conversation
+        finally:
+            self._keep(conversation)
+
+    def _take(
+        self, messages: Sequence[Any], numbers: Numbers | None
+    ) -> Conversation[_Read]:
+        """Return the conversation that has most of these, and nothing else."""
+        with self._lock:
+            known = [each for each in self._kept if each.of_state is numbers]
+            counts = [each.begins_as(messages) for each in known]
+            most = max(counts, default=0)
+            if not most:
+                return Conversation(numbers)
+            best = known[counts.index(most)]
+            if most == len(best.messages):
+                self._kept = [each for each in self._kept if each is not best]
+                return best
+        return Conversation(numbers, best.messages[:most])
+
+    def _keep(self, conversation: Conversation[_Read]) -> None:
+        with self._lock:
+            self._kept.append(conversation)
+            while sum(len(each.messages) for each in self._kept) > _MOST_KEPT:
+                del self._kept[0]
