@@ -175,6 +175,10 @@ class _LangChain(Framework[Document]):
         self.splitter: BaseDocumentTransformer = splitter
         self.exact = isinstance(splitter, OffsetSplitter)
 
+    @property
+    def is_estimated(self) -> bool:
+        return isinstance(self.splitter, OffsetSplitter) and self.splitter.is_estimated
+
     def read(self, document: Document) -> SourceText:
         return source_of(document)
 

@@ -24,7 +24,7 @@ from oprag.splitting import (
     split_tokens,
     stamp_chunks,
 )
-from oprag.tokens import TokenizerSpec, splitting_counter
+from oprag.tokens import TokenizerSpec, is_fallback, resolve_token_counter
 
 require(
     "langchain_text_splitters",
@@ -150,11 +150,16 @@ class OffsetSplitter(TextSplitter):
         check_entries("documents", documents, Document)
         return self._split([source_of(document) for document in documents])
 
+    @property
+    def is_estimated(self) -> bool:
+        """Whether an estimate says where to cut, because cl100k cannot be loaded."""
+        return is_fallback(self._tokenizer)
+
     def _length(self, text: str) -> int:
-        return splitting_counter(self._tokenizer)(text)
+        return resolve_token_counter(self._tokenizer)(text)
 
     def _split(self, texts: list[SourceText]) -> list[Document]:
-        counter = splitting_counter(self._tokenizer)
+        counter = resolve_token_counter(self._tokenizer)
         rows: list[list[Document]] = [[] for _ in texts]
         for parts in group_parts(texts):
             spans = [self._spans(part.source.text) for part in parts]
@@ -197,8 +202,8 @@ class OffsetTokenSplitter(OffsetSplitter):
         chunk_overlap: Tokens that a window shares with the one before, below
             `chunk_size`.
         tokenizer: A tiktoken encoding, a fast Hugging Face tokenizer, a name of
-            either, or a callable `str -> int`; None for cl100k, and never an
-            approximation.
+            either, or a callable `str -> int`; None for cl100k, or
+            an estimate, with a warning, if its file cannot be had.
         add_start_index: Also write LangChain's `start_index`, equal to
             `char_start`.
 

@@ -41,6 +41,7 @@ from oprag.indexing import (
 )
 from oprag.metadata import CHAR_END, CHAR_START
 from oprag.splitting import SourceText
+from oprag.tokens import is_fallback
 
 _LEVELS = (NodeRelationship.PARENT, NodeRelationship.CHILD)
 _RANDOM = 4
@@ -198,6 +199,11 @@ class _LlamaIndex(Framework[Document]):
     def __init__(self, node_parser: NodeParser) -> None:
         self.splitter: NodeParser = node_parser
         self.exact = isinstance(node_parser, OffsetNodeParser)
+
+    @property
+    def is_estimated(self) -> bool:
+        own = self.splitter if isinstance(self.splitter, OffsetNodeParser) else None
+        return own is not None and is_fallback(own.tokenizer)
 
     def read(self, document: Document) -> SourceText:
         random = _is_random(document.node_id)

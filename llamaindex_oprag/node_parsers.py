@@ -46,7 +46,7 @@ from oprag.splitting import (
     split_tokens,
     stamp_chunks,
 )
-from oprag.tokens import NamedTokenCounter, resolve_token_counter, splitting_counter
+from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 _NEXT, _PREVIOUS = NodeRelationship.NEXT, NodeRelationship.PREVIOUS
 _CALLABLE = "callable "
@@ -87,13 +87,13 @@ class OffsetNodeParser(OwnErrors, TextSplitter):
         Raises:
             TokenizerError: The tokenizer cannot be used or loaded.
         """
-        counter = splitting_counter(self.tokenizer)
+        counter = resolve_token_counter(self.tokenizer)
         return [text[start:end] for start, end, _ in self._chunks(text, counter)]
 
     def _parse_nodes(
         self, nodes: Sequence[BaseNode], show_progress: bool = False, **kwargs: Any
     ) -> list[BaseNode]:
-        counter = splitting_counter(self.tokenizer)
+        counter = resolve_token_counter(self.tokenizer)
         groups = group_parts([source_of(node) for node in nodes])
         progress = get_tqdm_iterable(
             list(itertools.chain(*groups)), show_progress, "Parsing nodes"

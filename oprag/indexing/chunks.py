@@ -47,6 +47,11 @@ class Framework(ABC, Generic[D]):
     exact: bool
     """Whether the splitter is oprag's and writes the positions itself."""
 
+    @property
+    @abstractmethod
+    def is_estimated(self) -> bool:
+        """Whether an estimate says where to cut, because cl100k cannot be loaded."""
+
     @abstractmethod
     def read(self, document: D) -> SourceText:
         """Return what the core needs of a document. Random ids are none."""

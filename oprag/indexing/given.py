@@ -143,7 +143,7 @@ def wanted_document(
         raise
     except Exception as error:  # noqa: BLE001 -- splitters may ask any service
         return FailedDocument(name, error)
-    return WantedDocument(name, chunks)
+    return WantedDocument(name, chunks, framework.is_estimated)
 
 
 def named_documents(

@@ -13,7 +13,12 @@ from itertools import count, islice
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.documents import StoredChunk
-from oprag.errors import InvalidOptionError, UnreadableFileError, invalid_option
+from oprag.errors import (
+    InvalidOptionError,
+    TokenizerError,
+    UnreadableFileError,
+    invalid_option,
+)
 from oprag.metadata import (
     CHUNK_INDEX,
     DOC_KEY,
@@ -22,10 +27,12 @@ from oprag.metadata import (
     DOC_VERSION,
     OWN_KEYS,
     PART_INDEX,
+    TOKEN_COUNTER,
     as_number,
     named_id,
     version_settings,
 )
+from oprag.tokens import DEFAULT_COUNTER
 
 Replace: TypeAlias = Literal["document", "same_settings", "all"]
 """The chunks that an indexed document replaces: all that oprag stored of it; only those
@@ -94,6 +101,8 @@ class WantedDocument(NamedTuple):
     """The document's own name."""
     chunks: Sequence[WantedChunk]
     """In reading order; empty for a document without any text."""
+    is_estimated: bool = False
+    """Whether an estimate said where to cut, because cl100k could not be loaded."""
 
 
 class IndexingPlan(NamedTuple):
@@ -188,6 +197,26 @@ def plan(
     }
     delete = sorted(delete_order, key=delete_order.__getitem__)
     return IndexingPlan(tuple(add), tuple(delete), len(stay))
+
+
+def refuse_cut_by_default(name: str, present: Sequence[StoredChunk]) -> None:
+    """Refuse to replace chunks that cl100k cut by those that an estimate cuts.
+
+    Otherwise a day without a network would have a whole store embedded anew, and the
+    next day once more.
+
+    Raises:
+        TokenizerError: The store holds such chunks.
+    """
+    if any(chunk.metadata.get(TOKEN_COUNTER) == DEFAULT_COUNTER for chunk in present):
+        message = (
+            f"The chunks of {name!r} in the store were cut by {DEFAULT_COUNTER}, which "
+            "cannot be loaded now, so an estimate would cut and embed them anew. "
+            "Install tiktoken and llama-index-core (it carries the file), connect "
+            "once, or, to have them cut by the estimate from now on, pass "
+            "tokenizer='approximate'."
+        )
+        raise TokenizerError(message, tokenizer=DEFAULT_COUNTER)
 
 
 def _ids(chunk_id: str) -> Iterator[str]:

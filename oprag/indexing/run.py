@@ -16,9 +16,20 @@ from typing import Any, TypeAlias, TypeVar
 
 from oprag.documents import ChunkStore
 from oprag.effects import Do, Steps
-from oprag.errors import IndexingError, InvalidOptionError, UnreadableFileError
+from oprag.errors import (
+    IndexingError,
+    InvalidOptionError,
+    TokenizerError,
+    UnreadableFileError,
+)
 from oprag.indexing.given import GivenNames
-from oprag.indexing.plan import IndexingPlan, RunOptions, WantedDocument, plan
+from oprag.indexing.plan import (
+    IndexingPlan,
+    RunOptions,
+    WantedDocument,
+    plan,
+    refuse_cut_by_default,
+)
 from oprag.indexing.report import (
     REFUSALS,
     FailedDocument,
@@ -36,7 +47,7 @@ T = TypeVar("T")
 _IN_A_ROW = 5
 """After this many failures in a row with one error type, the run stops: the store or
 the embedding is probably down, so the other documents are not tried."""
-_FATAL = (IndexingError, InvalidOptionError, Warning)
+_FATAL = (IndexingError, InvalidOptionError, TokenizerError, Warning)
 """Errors about every document: they end a run at once."""
 
 
@@ -171,8 +182,11 @@ class Run:
     def _compared(self, document: WantedDocument) -> Steps[IndexingPlan]:
         key = document_key(document.name)
         read, aread = self._store.read, self._store.aread
-        present = yield Do(partial(read, {key: None}), partial(aread, {key: None}))
-        todo = plan(key, document.chunks, [*present], self._options)
+        found = yield Do(partial(read, {key: None}), partial(aread, {key: None}))
+        present = [*found]
+        if document.is_estimated:
+            refuse_cut_by_default(document.name, present)
+        todo = plan(key, document.chunks, present, self._options)
         foreign = self.before.foreign(document) if document.chunks else []
         if self._options.replace == "all":
             todo = todo._replace(delete=(*todo.delete, *foreign))

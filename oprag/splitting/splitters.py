@@ -14,7 +14,7 @@ from oprag.splitting.rows import find_rows
 from oprag.splitting.sentences import punkt_sentence_spans
 from oprag.splitting.token_fit import boundary_at_or_before, longest_prefix
 from oprag.splitting.windows import TextChunk, token_windows
-from oprag.tokens import NamedTokenCounter, TokenizerSpec, splitting_counter
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
 SentenceSpans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
 """Finds the sentences of a text: spans of characters, end exclusive, ascending."""
@@ -57,9 +57,9 @@ def split_tokens(
         chunk_overlap: Tokens that a window shares with the one before, at least 0
             and below `chunk_size`: windows begin `chunk_size - chunk_overlap`
             tokens apart. The last is the first that reaches the text's end.
-        tokenizer: Anything that `resolve_token_counter` takes; None for cl100k, and
-            never an approximation. A bare callable gives no offsets: then each chunk is
-            the longest piece from its start on whose own count is at most `chunk_size`
+        tokenizer: Anything that `resolve_token_counter` takes; None for cl100k. A
+            bare callable, or an estimate, gives no offsets: then each chunk is the
+            longest piece from its start on whose own count is at most `chunk_size`
             (one grapheme at least, whatever it counts).
 
     Returns:
@@ -76,7 +76,7 @@ def split_tokens(
     """
     check_splitting(chunk_size, chunk_overlap)
     _check_text(text)
-    counter = splitting_counter(tokenizer)
+    counter = resolve_token_counter(tokenizer)
     if not text:
         return []
     if counter.tokenizer is None:
@@ -109,8 +109,7 @@ def split_sentences(
     Args:
         text: Any text. Empty: no chunks.
         chunk_size: Tokens that a chunk may count, at least 1.
-        tokenizer: Anything that `resolve_token_counter` takes; None for cl100k, and
-            never an approximation.
+        tokenizer: Anything that `resolve_token_counter` takes; None for cl100k.
         sentence_spans: Finds the sentences; None for English Punkt, and each row of a
             table as one sentence.
 
@@ -132,7 +131,7 @@ def split_sentences(
     """
     check_splitting(chunk_size, sentence_spans=sentence_spans)
     _check_text(text)
-    counter = splitting_counter(tokenizer)
+    counter = resolve_token_counter(tokenizer)
     if not text:
         return []
     find = punkt_sentence_spans if sentence_spans is None else sentence_spans

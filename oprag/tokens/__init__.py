@@ -1,17 +1,19 @@
 """Token counters: how many tokens a text has, and where they begin."""
 
 from oprag.tokens.counters import (
+    DEFAULT_COUNTER,
     NamedTokenCounter,
     TokenCounter,
     TokenizerSpec,
     describe_counter,
     encodable,
+    is_fallback,
     resolve_token_counter,
-    splitting_counter,
 )
 from oprag.tokens.offsets import Ends, TokenizedText, TokenStart, tokenize
 
 __all__ = [
+    "DEFAULT_COUNTER",
     "Ends",
     "NamedTokenCounter",
     "TokenCounter",
@@ -20,7 +22,7 @@ __all__ = [
     "TokenizerSpec",
     "describe_counter",
     "encodable",
+    "is_fallback",
     "resolve_token_counter",
-    "splitting_counter",
     "tokenize",
 ]

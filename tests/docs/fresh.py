@@ -45,7 +45,8 @@ class Run(NamedTuple):
 
     @property
     def environment(self) -> str:
-        return next((k for k, own in ALONE.items() if own == self.needs), "llamaindex")
+        first = self.needs[:1]
+        return next((k for k, own in ALONE.items() if own == first), "llamaindex")
 
 
 def runs() -> list[Run]:

@@ -214,40 +214,49 @@ except TokenizerError as error:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("missing", [[], ["tiktoken"]])
-def test_splitting_and_indexing_never_estimate(missing, tmp_path):
-    code = """
+INDEX = """
+import warnings
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.vectorstores import InMemoryVectorStore
 import langchain_oprag
+from oprag import split_sentences, split_tokens
 from oprag.errors import OpragError
-from oprag.splitting import split_sentences, split_tokens
 store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
 document = Document("One. Two.", metadata={"source": "a"})
-for split in (
-    lambda: split_sentences("One. Two."),
-    lambda: split_tokens("One. Two."),
-    lambda: langchain_oprag.OffsetSentenceSplitter().split_documents([document]),
-    lambda: langchain_oprag.index_documents([document], store),
-):
-    try:
-        print("made", split())
-    except OpragError as error:
-        print(type(error).__name__, error)
-print(len(split_sentences("One. Two.", tokenizer="approximate", chunk_size=2)))
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    split_sentences("One. Two."), split_tokens("One. Two.")
+    (chunk,) = langchain_oprag.OffsetSentenceSplitter().split_documents([document])
+    langchain_oprag.index_documents([document], store)
+    again = langchain_oprag.index_documents([document], store)
+print(chunk.metadata["token_counter"], *(each.category.__name__ for each in caught))
+print(again.unchanged)
+(stored,) = store.store.values()
+stored["metadata"]["token_counter"] = "cl100k_base"  # as on a day with a network
+try:
+    langchain_oprag.index_documents([document], store)
+except OpragError as error:
+    print(error)
+named = langchain_oprag.OffsetSentenceSplitter(tokenizer="approximate")
+print(langchain_oprag.index_documents([document], store, splitter=named).updated)
 """
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("missing", [[], ["tiktoken"]])
+def test_splitting_and_indexing_estimate_with_one_warning_and_recut_nothing(
+    missing, tmp_path
+):
     without = [*ELSEWHERE, *missing]
-    *errors, pieces = run(
-        code, without=without, TIKTOKEN_CACHE_DIR=str(tmp_path)
+    cut, again, refused, named = run(
+        INDEX, without=without, TIKTOKEN_CACHE_DIR=str(tmp_path)
     ).splitlines()
 
-    kind = "MissingDependencyError" if missing else "TokenizerError"
-    way = "oprag[langchain]" if missing else "llama-index-core (it carries"
-    assert [line.split()[0] for line in errors] == [kind] * 4
-    assert all(way in line for line in errors)
-    assert pieces == "2"
+    assert cut == ESTIMATED
+    assert again == "('a',)"
+    assert refused.startswith("The chunks of 'a' in the store were cut by cl100k_base")
+    assert named == "('a',)"
 
 
 def test_a_server_that_does_not_answer_is_given_up_in_time():
