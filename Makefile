@@ -113,7 +113,7 @@ coverage: $(TEST_MARKER) ## Run the tests of `test`, and measure which lines the
 # Each process starts servers of its own, so not one process per core.
 test-stores: $(STORES_MARKER) ## Run the tests on real vector stores and servers
 	OPRAG_REQUIRE_SERVERS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 \
-		-m stores tests/stores $(PYTEST_ARGS)
+		-m stores tests/real_stores $(PYTEST_ARGS)
 
 # One process: a cluster takes every core there is.
 test-scale: $(SCALE_MARKER) ## Run the tests on Ray clusters of this machine
@@ -140,7 +140,7 @@ test-lowest: $(LOWEST_MARKER) $(EXTRAS_MARKER) ## Run the tests of all extras on
 	$(EXTRAS)/bin/python -m pytest --numprocesses auto $(OF_EXTRAS) \
 		-m "not stores and not browser" $(PYTEST_ARGS)
 	OPRAG_REQUIRE_SERVERS=1 $(EXTRAS)/bin/python -m pytest --numprocesses auto \
-		--maxprocesses 4 -m stores tests/stores $(PYTEST_ARGS)
+		--maxprocesses 4 -m stores tests/real_stores $(PYTEST_ARGS)
 	OPRAG_REQUIRE_SERVERS=1 $(EXTRAS)/bin/python -m pytest -m scale tests/scale $(PYTEST_ARGS)
 
 # With PYTHON, not with the Python of .venv: `make test-docs PYTHON=python3.13`.

@@ -2,7 +2,7 @@
 
     python -m benchmarks.million --chunks 1000000 --json benchmarks/million.json
 
-PostgreSQL with pgvector on loopback (`tests.stores.servers`), vectors of 32 dimensions
+PostgreSQL with pgvector on loopback (`tests.real_stores.servers`), vectors of 32 dimensions
 that cost nothing, an HNSW index; with `--index none` the table as LangChain makes it,
 whose searches look at every vector. The doctor runs in a process of its own, so that
 its peak of memory is its own.
@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.stores.servers import HOST, SUPERUSER, postgres_server
+from tests.real_stores.servers import HOST, SUPERUSER, postgres_server
 
 SIZE = 32
 _PER_DOCUMENT = 100

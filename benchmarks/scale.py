@@ -3,7 +3,7 @@
     python -m benchmarks.scale --documents 400 --json benchmarks/scale.json
     python -m benchmarks.scale --only index --documents 20000 --data DATA
 
-A local cluster of one node and PostgreSQL on loopback (`tests.stores.servers`). An
+A local cluster of one node and PostgreSQL on loopback (`tests.real_stores.servers`). An
 embedding waits as a remote service does and computes nothing. Each worker gets as
 many documents, however many there are. Their rate is that of the time in which all of
 them work: from when the last one has begun to when the first one has no more. What they
@@ -33,10 +33,10 @@ import psutil
 from langchain_oprag import index_documents
 from oprag.indexing import IndexingReport
 from oprag.scale import index_on_ray
+from tests.real_stores.servers import HOST, SUPERUSER, postgres_server
 from tests.scale.corpus import write
 from tests.scale.nodes import cluster_of
 from tests.scale.stores import Table
-from tests.stores.servers import HOST, SUPERUSER, postgres_server
 
 _WORKERS = (1, 4, 16)
 _BATCH = 32

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from tests.stores.langchain_places import PLACES
-from tests.stores.llamaindex_places import LLAMAINDEX_STORES
+from tests.real_stores.langchain_places import PLACES
+from tests.real_stores.llamaindex_places import LLAMAINDEX_STORES
 
 PAGE = Path(__file__).parents[2] / "docs" / "stores.md"
 

@@ -19,7 +19,7 @@ FORKS.set_forkserver_preload(
         "oprag_eval.cli.display",
         "oprag_eval.cli.run",
         "sentence_transformers",
-        "tests.stores.killed_indexing",
-        "tests.stores.test_runs",
+        "tests.real_stores.killed_indexing",
+        "tests.real_stores.test_runs",
     ]
 )

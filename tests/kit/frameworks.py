@@ -18,8 +18,8 @@ from oprag.indexing import IndexingReport
 from tests.kit.words import words
 from tests.langchain.recording import RecordingChatModel
 from tests.llamaindex.recording import RecordingLLM
-from tests.stores.langchain_places import HashEmbeddings
-from tests.stores.llamaindex_fakes import ChecksumEmbedding
+from tests.real_stores.langchain_places import HashEmbeddings
+from tests.real_stores.llamaindex_fakes import ChecksumEmbedding
 
 BATCH = 5_000
 """Chunks added in one call; Chroma takes 5,461 at most."""

@@ -20,7 +20,7 @@ from oprag.context import ContextOptions, Problems
 from oprag.diagnosing import FirstLook
 from oprag.errors import ConflictingPositionsError, PositionWarning, UnfitIndexError
 from tests.kit.pages import page_text
-from tests.stores.langchain_places import HashEmbeddings
+from tests.real_stores.langchain_places import HashEmbeddings
 
 PAGES = [
     Document(page_text(n), metadata={"source": "report.pdf", "page": n})

@@ -55,7 +55,7 @@ HOLDS = {langchain_oprag: of_langchain, llamaindex_oprag: of_llamaindex}
 
 @pytest.mark.parametrize("adapter", HOLDS)
 async def test_texts_are_read_from_whatever_holds_them(adapter):
-    """Stores of chunks: `tests/stores`."""
+    """Stores of chunks: `tests/real_stores`."""
     for documents in HOLDS[adapter]():
         source = adapter.document_source(documents)
         assert await source.aget(NAME) == source.get(NAME) == TEXT

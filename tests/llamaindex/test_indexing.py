@@ -17,7 +17,7 @@ from llamaindex_oprag.stores import chunk_store
 from oprag.documents import rebuild
 from oprag.errors import IndexingError, InvalidOptionError
 from oprag.metadata import document_key
-from tests.stores.llamaindex_fakes import ChecksumEmbedding
+from tests.real_stores.llamaindex_fakes import ChecksumEmbedding
 
 TEXT = "One sentence. Another one! A third? " * 20
 

@@ -7,8 +7,8 @@ from llama_index.core.schema import TextNode
 
 import llamaindex_oprag
 from tests.kit.tenants import Tenants
-from tests.stores.llamaindex_fakes import ChecksumEmbedding
-from tests.stores.llamaindex_places import metadata_filters
+from tests.real_stores.llamaindex_fakes import ChecksumEmbedding
+from tests.real_stores.llamaindex_places import metadata_filters
 
 TENANTS = Tenants("ababaabbaaabab", open=8)
 """A chunk of tenant b is beside nearly every one of tenant a."""

@@ -12,7 +12,7 @@ from llamaindex_oprag import OrderPreservingRetriever
 from oprag import place_of
 from oprag.errors import PositionError
 from tests.kit.pages import page_text
-from tests.stores.llamaindex_fakes import ChecksumEmbedding
+from tests.real_stores.llamaindex_fakes import ChecksumEmbedding
 
 PAGES = {str(n): page_text(n) for n in range(1, 6)}
 

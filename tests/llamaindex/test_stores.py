@@ -1,4 +1,4 @@
-"""The chunks of an index, as they lie there. All stores: tests/stores."""
+"""The chunks of an index, as they lie there. All stores: tests/real_stores."""
 
 import uuid
 from typing import Any

@@ -12,7 +12,7 @@ from oprag.units import group_documents
 from tests.kit.words import words
 from tests.langchain.corpus import RecordingStore, book, chunk
 from tests.parity.components import nodes
-from tests.stores.llamaindex_fakes import ChecksumEmbedding
+from tests.real_stores.llamaindex_fakes import ChecksumEmbedding
 
 COUNTED = {"token_counter": words}
 UNITS = group_documents({"many": "x", "few": "y"}, [], 9, words)

@@ -20,9 +20,9 @@ from tests.kit.frameworks import Held, InLlamaIndex
 from tests.kit.words import words
 from tests.langchain.corpus import ListRetriever
 from tests.llamaindex.components import Retrieved
-from tests.stores.everywhere import everywhere, opened
-from tests.stores.langchain_places import HashEmbeddings
-from tests.stores.llamaindex_fakes import ChecksumEmbedding
+from tests.real_stores.everywhere import everywhere, opened
+from tests.real_stores.langchain_places import HashEmbeddings
+from tests.real_stores.llamaindex_fakes import ChecksumEmbedding
 
 RULES = 200
 TEXT = " ".join(f"Rule {n} is of subject{n * 7}." for n in range(RULES))

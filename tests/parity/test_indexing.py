@@ -23,7 +23,7 @@ from oprag.metadata import document_key
 from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.kit.interrupted import content
 from tests.parity.loaded import KINDS, Loaded, Text, document, documents
-from tests.stores.langchain_places import HashEmbeddings
+from tests.real_stores.langchain_places import HashEmbeddings
 
 SENTENCES = "One sentence here. Another one there! Is this the third? "
 

@@ -26,8 +26,8 @@ from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
 from tests.kit.effort import FAULT_STEP
 from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.kit.interrupted import content
-from tests.stores.langchain_places import HashEmbeddings
-from tests.stores.llamaindex_fakes import ChecksumEmbedding
+from tests.real_stores.langchain_places import HashEmbeddings
+from tests.real_stores.llamaindex_fakes import ChecksumEmbedding
 
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.OpragWarning")
 

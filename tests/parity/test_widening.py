@@ -12,8 +12,8 @@ import llamaindex_oprag
 from oprag import place_of
 from tests.kit.tenants import SIZE, Tenants
 from tests.kit.words import words
-from tests.stores.langchain_places import HashEmbeddings
-from tests.stores.llamaindex_fakes import ChecksumEmbedding
+from tests.real_stores.langchain_places import HashEmbeddings
+from tests.real_stores.llamaindex_fakes import ChecksumEmbedding
 
 TENANTS = Tenants("a" * 30, open=9)
 QUESTION = "s0008x, s0045x o0011x and s0047x"

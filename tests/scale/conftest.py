@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.real_stores.conftest import (
+    closed_stores,
+    database,
+    new_database,
+    postgres_port,
+)
 from tests.scale.nodes import cluster_of
-from tests.stores.conftest import closed_stores, database, new_database, postgres_port
 
 __all__ = ["closed_stores", "database", "new_database", "postgres_port"]
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from oprag.cli.app import app
 from oprag.cli.index import COLLECTION_METADATA
 from tests.cli.conftest import tiny_model
-from tests.stores.conftest import chroma_port
+from tests.real_stores.conftest import chroma_port
 
 __all__ = ["chroma_port", "tiny_model"]
 

@@ -8,7 +8,7 @@ from llama_index.core.node_parser import SentenceSplitter
 from oprag.errors import MissingDocumentError
 from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.parity.test_indexing import shared_collection
-from tests.stores.langchain_places import HashEmbeddings
+from tests.real_stores.langchain_places import HashEmbeddings
 
 TEXT = "".join(f"Sentence number {number:04} is here. " for number in range(400))
 TEXT += "The last one is 0400."

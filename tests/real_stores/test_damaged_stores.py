@@ -11,7 +11,7 @@ import pytest
 from oprag.errors import OpragError, UnfitIndexError
 from tests.documents.damages import DAMAGES, Damaged, bit_turned, damaged
 from tests.kit.frameworks import Held
-from tests.stores.everywhere import everywhere, opened
+from tests.real_stores.everywhere import everywhere, opened
 
 MANY = int(os.environ.get("OPRAG_DAMAGES", "0"))
 """How many documents to damage for each store; 0: as many as one store holds."""

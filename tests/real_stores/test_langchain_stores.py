@@ -3,7 +3,7 @@
 from langchain_core.documents import Document
 
 from langchain_oprag import OffsetTokenSplitter, document_source
-from tests.stores.langchain_places import AWKWARD_NAMES, SIZE, HashEmbeddings
+from tests.real_stores.langchain_places import AWKWARD_NAMES, SIZE, HashEmbeddings
 
 
 async def test_a_store_that_is_only_async_is_awaited(database):

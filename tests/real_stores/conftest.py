@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.stores.servers import (
+from tests.real_stores.servers import (
     HOST,
     SUPERUSER,
     ServerUnavailableError,

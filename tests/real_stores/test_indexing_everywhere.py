@@ -9,9 +9,9 @@ from oprag.documents import rebuild
 from oprag.metadata import document_key
 from tests.kit.frameworks import Held
 from tests.kit.interrupted import content
-from tests.stores.everywhere import everywhere, opened
-from tests.stores.killed_indexing import KINDS, Store, killed_runs, said_by_two
-from tests.stores.langchain_places import AWKWARD_NAMES
+from tests.real_stores.everywhere import everywhere, opened
+from tests.real_stores.killed_indexing import KINDS, Store, killed_runs, said_by_two
+from tests.real_stores.langchain_places import AWKWARD_NAMES
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Payload indexes have no effect in the local Qdrant"

@@ -12,7 +12,7 @@ from oprag.documents import SearchedChunks, StoredChunk
 from oprag.effects import acarry_out, carry_out
 from tests.kit.frameworks import Held
 from tests.kit.pages import page_text
-from tests.stores.everywhere import everywhere, opened
+from tests.real_stores.everywhere import everywhere, opened
 
 PAGES = {number: page_text(number) for number in range(5)}
 HIDDEN = page_text(50)

@@ -18,7 +18,7 @@ from oprag.metadata import document_key
 from tests.kit.forks import FORKS
 from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.kit.interrupted import content
-from tests.stores.langchain_places import HashEmbeddings
+from tests.real_stores.langchain_places import HashEmbeddings
 
 SIZE = 8
 BATCH = 3

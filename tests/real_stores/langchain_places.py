@@ -11,7 +11,7 @@ import pytest
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
-from tests.stores.servers import HOST
+from tests.real_stores.servers import HOST
 
 SIZE = 8
 """Numbers of an embedding."""
@@ -32,7 +32,7 @@ class Place(NamedTuple):
     """A store, its row of docs/stores.md, and how an empty one is made."""
 
     id: str
-    """Short and fixed: `pytest tests/stores -k ID` runs one."""
+    """Short and fixed: `pytest tests/real_stores -k ID` runs one."""
     store: str
     """Class and how the store is run, in Markdown."""
     watch_for: str

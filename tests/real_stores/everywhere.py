@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
-from tests.stores.langchain_places import PLACES, Place, filters_of
-from tests.stores.llamaindex_places import LLAMAINDEX_STORES, metadata_filters
+from tests.real_stores.langchain_places import PLACES, Place, filters_of
+from tests.real_stores.llamaindex_places import LLAMAINDEX_STORES, metadata_filters
 
 
 def everywhere(wanted: Callable[[Place], bool] = lambda _: True) -> list[Any]:

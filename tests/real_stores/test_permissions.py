@@ -10,9 +10,9 @@ from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from tests.kit.frameworks import Held
 from tests.kit.tenants import OPEN, SHARED, Tenants
 from tests.kit.words import words
-from tests.stores.everywhere import everywhere, opened
-from tests.stores.llamaindex_fakes import ChecksumEmbedding
-from tests.stores.llamaindex_places import metadata_filters
+from tests.real_stores.everywhere import everywhere, opened
+from tests.real_stores.llamaindex_fakes import ChecksumEmbedding
+from tests.real_stores.llamaindex_places import metadata_filters
 
 TENANTS = Tenants("abaab")
 HIDDEN = sorted(TENANTS.words_of("b"))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from oprag.testing import StoreSuite, StoreUnderTest
-from tests.stores.everywhere import everywhere, opened
+from tests.real_stores.everywhere import everywhere, opened
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Payload indexes have no effect in the local Qdrant"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.stores.langchain_places import (
+from tests.real_stores.langchain_places import (
     SIZE,
     Place,
     chroma_client,
