@@ -31,8 +31,8 @@ from langchain_oprag import (
     OffsetTokenSplitter,
     create_retrieval_tool,
 )
-from oprag.documents.words import words_of
 from oprag.marks import escape_marks
+from oprag.stores.bm25_tokenizer import words_of
 from oprag.tokens import resolve_token_counter
 
 BUDGETS = {"qmsum": 4_000, "squality": 2_000, "chunking_eval": 5_000}

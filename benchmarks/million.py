@@ -2,9 +2,9 @@
 
     python -m benchmarks.million --chunks 1000000 --json benchmarks/million.json
 
-PostgreSQL with pgvector on loopback (`tests.real_stores.servers`), vectors of 32 dimensions
-that cost nothing, an HNSW index; with `--index none` the table as LangChain makes it,
-whose searches look at every vector. The doctor runs in a process of its own, so that
+PostgreSQL with pgvector on loopback (`tests.real_stores.servers`), vectors of 32
+dimensions that cost nothing, an HNSW index; with `--index none` the table as LangChain
+makes it, whose searches look at every vector. The doctor runs in a process of its own, so that
 its peak of memory is its own.
 """
 

@@ -32,10 +32,11 @@ from oprag.context import (
     result_metadata,
     with_texts,
 )
-from oprag.documents import SearchFilter, StoredChunk, check_entries
+from oprag.documents import check_entries
 from oprag.effects import Do
 from oprag.ordering import SortDocuments
 from oprag.positions import NODE_CONTENT, DocumentKey, PositionKeys, read_node
+from oprag.stores import SearchFilter, StoredChunk
 from oprag.tokens import TokenizerSpec
 
 _ID = attrgetter("id")

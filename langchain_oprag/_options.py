@@ -23,8 +23,9 @@ from pydantic import (
 
 from langchain_oprag.documents import document_source
 from oprag.context import DEFAULTS, DESCRIPTIONS, OwnErrors, Problems, check_option
-from oprag.documents import DocumentSource, SearchFilter
+from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError, meant_option, wrong_object
+from oprag.stores import SearchFilter
 
 _CALLABLE = ("position_keys", "document_key", "sort_documents", "token_counter")
 _JSON = tuple(n for n in (*DESCRIPTIONS, "k") if n not in {*_CALLABLE, "documents"})

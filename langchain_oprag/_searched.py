@@ -14,7 +14,8 @@ from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from langchain_oprag._options import unwrapped
 from langchain_oprag.stores import chunk_store
 from oprag import diagnosing
-from oprag.documents import (
+from oprag.errors import InvalidOptionError, wrong_object
+from oprag.stores import (
     ChunkStore,
     SearchedChunks,
     SearchFilter,
@@ -22,7 +23,6 @@ from oprag.documents import (
     is_unchanged,
     one_filter,
 )
-from oprag.errors import InvalidOptionError, wrong_object
 
 _NO_FILTERS = {"k", "fetch_k", "lambda_mult", "score_threshold", "search_params"}
 """Arguments of a search that hide nothing."""

@@ -23,11 +23,11 @@ from langchain_oprag.documents import SourceLike
 from oprag.chunk import best_of_each
 from oprag.context import DESCRIPTIONS, Arranged, ContextKeywords, Problems, by_rank
 from oprag.diagnosing import VerifiableOver, Verification
-from oprag.documents import SearchFilter
 from oprag.effects import Do
 from oprag.errors import first_unnamed, refuse_in_call, refuse_unnamed
 from oprag.metadata import WHY
 from oprag.result_key import without_rank
+from oprag.stores import SearchFilter
 
 Found: TypeAlias = Sequence[Document] | Sequence[Sequence[Document]]
 """Documents, or those of several searches."""

@@ -13,8 +13,8 @@ from langchain_oprag.stores import chunk_store
 from oprag.chunk import Hit
 from oprag.diagnosing import Diagnosis
 from oprag.diagnosing import diagnose as diagnose_chunks
-from oprag.documents import ChunkStore, StoredChunk
 from oprag.positions import DocumentKey, PositionKeys
+from oprag.stores import ChunkStore, StoredChunk
 
 
 def diagnose(

@@ -12,9 +12,10 @@ from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag.stores import chunk_store
 from oprag.chunk import FullText
-from oprag.documents import ChunkStore, DocumentSource, StoreSource, checked_text
+from oprag.documents import DocumentSource, StoreSource, checked_text
 from oprag.documents import SourceLike as CoreSourceLike
 from oprag.documents import document_source as core_source
+from oprag.stores import ChunkStore
 
 SourceLike: TypeAlias = (
     CoreSourceLike | BaseStore[str, Any] | VectorStore | ChunkStore | Sequence[Document]

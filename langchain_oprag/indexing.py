@@ -12,7 +12,6 @@ from langchain_core.vectorstores import VectorStore
 from langchain_oprag._checked_embeddings import checked_embeddings, stored_length
 from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetSplitter, source_of
 from langchain_oprag.stores import chunk_store
-from oprag.documents import ChunkStore
 from oprag.errors import IndexingError, InvalidOptionError, wrong_object
 from oprag.indexing import (
     ChunkWriter,
@@ -27,6 +26,7 @@ from oprag.indexing import (
     index_target,
 )
 from oprag.splitting import SourceText
+from oprag.stores import ChunkStore
 
 
 def index_documents(

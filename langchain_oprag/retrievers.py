@@ -58,10 +58,10 @@ from oprag.context import (
     check_widening,
 )
 from oprag.diagnosing import FirstLook, Verifiable, Verification
-from oprag.documents import Bm25, SearchedChunks
 from oprag.effects import Steps, acarry_out, carry_out
 from oprag.errors import InvalidOptionError, refuse_unknown, refuse_unnamed
 from oprag.metadata import WHY
+from oprag.stores import Bm25, SearchedChunks
 
 
 class RetrieverKeywords(TypedDict, total=False):

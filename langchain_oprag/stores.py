@@ -12,7 +12,7 @@ from langchain_oprag._chunk_stores.in_memory import InMemoryChunks
 from langchain_oprag._chunk_stores.postgres import PostgresChunks
 from langchain_oprag._chunk_stores.postgres_collections import PostgresCollectionChunks
 from langchain_oprag._chunk_stores.qdrant import QdrantChunks
-from oprag.documents import ChunkStore, unknown_store
+from oprag.stores import ChunkStore, unknown_store
 
 _KNOWN = {
     ("langchain_core", "InMemoryVectorStore"): InMemoryChunks,

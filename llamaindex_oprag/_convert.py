@@ -38,7 +38,7 @@ from oprag.context import (
     result_id,
     result_metadata,
 )
-from oprag.documents import StoredChunk, check_entries
+from oprag.documents import check_entries
 from oprag.marks import escape_marks
 from oprag.metadata import (
     CHAR_END,
@@ -52,6 +52,7 @@ from oprag.metadata import (
 )
 from oprag.result_key import is_result, read_written
 from oprag.splitting import SourceText
+from oprag.stores import StoredChunk
 
 _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
     NodeRelationship.SOURCE,

@@ -11,8 +11,8 @@ from llama_index.core.schema import BaseNode
 from llama_index.core.vector_stores import SimpleVectorStore
 
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
-from oprag.documents import ChunkStore, StoredChunk, Wanted
 from oprag.indexing import ChunkWriter, VectorCheck, WantedChunk, in_thread
+from oprag.stores import ChunkStore, StoredChunk, Wanted
 
 
 class OwnNodes(DocstoreChunks):

@@ -17,9 +17,9 @@ from llamaindex_oprag._convert import neighbour_of
 from llamaindex_oprag._searched import search_filter, searched_index
 from llamaindex_oprag.stores import chunk_store
 from oprag.context import ALONE, Neighbours, Widening
-from oprag.documents import Bm25, ChunkStore, SearchedChunks, SearchFilter
 from oprag.effects import Do, Steps, in_thread
 from oprag.errors import InvalidOptionError
+from oprag.stores import Bm25, ChunkStore, SearchedChunks, SearchFilter
 
 
 class Neighbourhood:

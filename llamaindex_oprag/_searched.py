@@ -12,14 +12,14 @@ from llama_index.core.schema import BaseNode, QueryBundle
 
 from llamaindex_oprag.stores import chunk_store
 from oprag import diagnosing
-from oprag.documents import (
+from oprag.errors import wrong_object
+from oprag.stores import (
     ChunkStore,
     SearchFilter,
     inner_retrievers,
     is_unchanged,
     one_filter,
 )
-from oprag.errors import wrong_object
 
 _NO_FILTERS = {"hnsw_ef_search", "ivfflat_probes", "mmr_threshold"}
 _NO_FILTERS |= {"mmr_prefetch_factor", "mmr_prefetch_k"}

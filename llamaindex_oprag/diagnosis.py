@@ -12,8 +12,8 @@ from llamaindex_oprag.stores import StoreLike, chunk_store
 from oprag.chunk import Hit
 from oprag.diagnosing import Diagnosis
 from oprag.diagnosing import diagnose as diagnose_chunks
-from oprag.documents import StoredChunk
 from oprag.positions import DocumentKey, PositionKeys
+from oprag.stores import StoredChunk
 
 
 def diagnose(

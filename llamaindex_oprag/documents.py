@@ -14,11 +14,12 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from llamaindex_oprag._convert import text_of
 from llamaindex_oprag.stores import chunk_store
 from oprag.chunk import FullText, Hit
-from oprag.documents import ChunkStore, DocumentSource, SearchFilter, StoreSource
+from oprag.documents import DocumentSource, StoreSource
 from oprag.documents import SourceLike as CoreSourceLike
 from oprag.documents import document_source as core_source
 from oprag.errors import DocumentNotFoundError
 from oprag.positions import document_name, identify_document
+from oprag.stores import ChunkStore, SearchFilter
 
 SourceLike: TypeAlias = (
     CoreSourceLike

@@ -27,7 +27,6 @@ from llamaindex_oprag.node_parsers import (
     hidden_keys,
 )
 from llamaindex_oprag.stores import chunk_store
-from oprag.documents import ChunkStore
 from oprag.errors import InvalidOptionError, wrong_object
 from oprag.indexing import (
     Documents,
@@ -41,6 +40,7 @@ from oprag.indexing import (
 )
 from oprag.metadata import CHAR_END, CHAR_START
 from oprag.splitting import SourceText
+from oprag.stores import ChunkStore
 from oprag.tokens import is_fallback
 
 _LEVELS = (NodeRelationship.PARENT, NodeRelationship.CHILD)

@@ -43,12 +43,13 @@ from oprag.context import (
     with_texts,
 )
 from oprag.diagnosing import VerifiableOver, Verification
-from oprag.documents import SearchFilter, check_entries
+from oprag.documents import check_entries
 from oprag.effects import Do
 from oprag.errors import first_unnamed, refuse_unnamed
 from oprag.ordering import SortDocuments
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.result_key import is_result, without_rank
+from oprag.stores import SearchFilter
 from oprag.tokens import TokenizerSpec
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__

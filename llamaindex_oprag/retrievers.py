@@ -52,9 +52,10 @@ from oprag.context import (
     with_texts,
 )
 from oprag.diagnosing import FirstLook, Verifiable, Verification
-from oprag.documents import Bm25, DocumentSource, SearchedChunks
+from oprag.documents import DocumentSource
 from oprag.effects import Do, Steps, acarry_out, carry_out
 from oprag.errors import InvalidOptionError, refuse_unknown, refuse_unnamed
+from oprag.stores import Bm25, SearchedChunks
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 

@@ -13,8 +13,8 @@ from llamaindex_oprag._chunk_stores.chroma import ChromaChunks
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
 from llamaindex_oprag._chunk_stores.postgres import PostgresChunks
 from llamaindex_oprag._chunk_stores.qdrant import QdrantChunks
-from oprag.documents import ChunkStore, unknown_store
 from oprag.errors import InvalidOptionError
+from oprag.stores import ChunkStore, unknown_store
 
 StoreLike: TypeAlias = (
     BaseIndex[Any] | BasePydanticVectorStore | BaseDocumentStore | ChunkStore

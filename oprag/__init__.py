@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from oprag.chunk import Chunk, Passage, Span
     from oprag.context import order_context, render
     from oprag.diagnosing import diagnose, plan_repair
-    from oprag.documents import ChunkStore, StoredChunk, StoreSource, document_source
+    from oprag.documents import StoreSource, document_source
     from oprag.errors import OpragError
     from oprag.locating import locate
     from oprag.ordering import document_order
     from oprag.positions import Place, place_of
     from oprag.splitting import split_sentences, split_tokens
+    from oprag.stores import ChunkStore, StoredChunk
     from oprag.tokens import NamedTokenCounter
     from oprag.units import group_documents
 

@@ -13,7 +13,7 @@ from benchmarks.recall.measuring import Kept
 from benchmarks.recall.rankings import Ranked, fused, rank_chunks
 from oprag.chunk import Hit, Passage
 from oprag.context import ContextOptions, FetchPlan, Widening, arrange, render
-from oprag.documents import StoredChunk, chunk_key
+from oprag.stores import StoredChunk, chunk_key
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 BUDGETS = (1_500, 5_000, 10_000, 20_000, 30_000, 40_000)

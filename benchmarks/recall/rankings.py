@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from benchmarks.recall.books import Book
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
-from oprag.documents.words import words_of
 from oprag.splitting import TextChunk, split_sentences
+from oprag.stores.bm25_tokenizer import words_of
 from oprag.tokens import NamedTokenCounter
 
 _RRF = 61

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from oprag.documents import ChromaChunks as _ChromaChunks
+from oprag.stores import ChromaChunks as _ChromaChunks
 
 
 class ChromaChunks(_ChromaChunks):

@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.documents import Document
 
-from oprag.documents import ChunkStore, StoredChunk, Wanted, wanted_of
+from oprag.stores import ChunkStore, StoredChunk, Wanted, wanted_of
 
 
 class FaissChunks(ChunkStore):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.documents import Document
 
-from oprag.documents import ChunkStore, StoredChunk, Wanted, wanted_of
+from oprag.stores import ChunkStore, StoredChunk, Wanted, wanted_of
 
 if TYPE_CHECKING:  # importing it imports numpy
     from langchain_core.vectorstores import InMemoryVectorStore

@@ -6,9 +6,9 @@ import importlib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from oprag.documents import ChunkStore, StoredChunk, Wanted
 from oprag.errors import InvalidOptionError
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
+from oprag.stores import ChunkStore, StoredChunk, Wanted
 
 _PAGE = 1_000
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from oprag.documents import QdrantChunks as _QdrantChunks
-from oprag.documents import StoredChunk
+from oprag.stores import QdrantChunks as _QdrantChunks
+from oprag.stores import StoredChunk
 
 
 class QdrantChunks(_QdrantChunks):

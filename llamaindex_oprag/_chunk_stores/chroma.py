@@ -8,8 +8,8 @@ from typing import Any
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
-from oprag.documents import ChromaChunks as _ChromaChunks
-from oprag.documents import StoredChunk
+from oprag.stores import ChromaChunks as _ChromaChunks
+from oprag.stores import StoredChunk
 
 
 class ChromaChunks(_ChromaChunks):

@@ -14,7 +14,7 @@ from llama_index.core.vector_stores.types import MetadataFilters
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_node
-from oprag.documents import ChunkStore, StoredChunk, Wanted, wanted_of
+from oprag.stores import ChunkStore, StoredChunk, Wanted, wanted_of
 
 
 class DocstoreChunks(ChunkStore):

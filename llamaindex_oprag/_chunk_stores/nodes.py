@@ -8,9 +8,9 @@ from typing import Any
 from llama_index.core.schema import BaseNode, MetadataMode
 from llama_index.core.vector_stores.utils import metadata_dict_to_node
 
-from oprag.documents import StoredChunk
 from oprag.metadata import DOC_KEY
 from oprag.positions import read_node
+from oprag.stores import StoredChunk
 
 
 def chunk_of_node(node: BaseNode) -> StoredChunk:

@@ -11,8 +11,8 @@ from typing import Any
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
-from oprag.documents import ChunkStore, StoredChunk, Wanted
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
+from oprag.stores import ChunkStore, StoredChunk, Wanted
 
 _PAGE = 5_000
 

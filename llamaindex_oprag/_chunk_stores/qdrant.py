@@ -7,8 +7,8 @@ from typing import Any
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
-from oprag.documents import QdrantChunks as _QdrantChunks
-from oprag.documents import StoredChunk
+from oprag.stores import QdrantChunks as _QdrantChunks
+from oprag.stores import StoredChunk
 
 
 class QdrantChunks(_QdrantChunks):

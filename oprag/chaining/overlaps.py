@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from oprag.chaining.document_chains import DocumentChains, report_unproved
 from oprag.chunk import ChainedPlace, Hit
-from oprag.documents import SearchedChunks, StoredChunk, stored_hit
 from oprag.effects import Do, Steps, in_thread
 from oprag.errors import OpragError, PositionError
 from oprag.positions import DocumentKey, Unplaced
+from oprag.stores import SearchedChunks, StoredChunk, stored_hit
 
 _WHOLE, _OF_PAGES = 350, 150
 """Chunks of a document that a question reads: of all pages, and of its own."""

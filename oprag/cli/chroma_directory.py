@@ -19,8 +19,8 @@ from chromadb.errors import ChromaError
 
 from oprag.cli.messages import stop
 from oprag.diagnosing import Change
-from oprag.documents import ChromaChunks, StoredChunk
 from oprag.files import write_whole
+from oprag.stores import ChromaChunks, StoredChunk
 
 DATABASE = "chroma.sqlite3"
 """The database file of a Chroma directory."""

@@ -17,7 +17,7 @@ from oprag.errors import counted
 if TYPE_CHECKING:
     from oprag.cli.chroma_directory import ChromaDirectory
     from oprag.diagnosing import Diagnosis, RepairPlan
-    from oprag.documents import StoredChunk
+    from oprag.stores import StoredChunk
 
 
 def doctor(

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple, TypeVar
 from oprag.chunk import Hit
 from oprag.context.options import ContextOptions, Widen
 from oprag.context.recall import lent_worth
-from oprag.documents import ChunkKey, StoredChunk, chunk_key
 from oprag.errors import InvalidOptionError
 from oprag.metadata import (
     DOC_URI,
@@ -30,6 +29,7 @@ from oprag.metadata import (
     chunk_id,
     indexed_id,
 )
+from oprag.stores import ChunkKey, StoredChunk, chunk_key
 from oprag.tokens import resolve_token_counter
 
 _T = TypeVar("_T")

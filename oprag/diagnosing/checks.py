@@ -9,7 +9,6 @@ from oprag.chaining import DocumentChains
 from oprag.chunk import Chunk, Hit, Span
 from oprag.citations import distinct_names
 from oprag.diagnosing.report import Findings
-from oprag.documents import StoredChunk, is_own, stored_hit
 from oprag.errors import (
     ConflictingPositionsError,
     InvalidOptionError,
@@ -32,6 +31,7 @@ from oprag.positions import (
     separate_by_facts,
     separate_by_positions,
 )
+from oprag.stores import StoredChunk, is_own, stored_hit
 
 
 def examine(chunk: StoredChunk | Hit) -> Hit:

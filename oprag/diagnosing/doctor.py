@@ -40,8 +40,9 @@ from oprag.diagnosing.report import (
 from oprag.diagnosing.sample import Sample, take_sample
 from oprag.diagnosing.sources import Sources
 from oprag.diagnosing.wholeness import check_documents
-from oprag.documents import SourceLike, StoredChunk, is_own
+from oprag.documents import SourceLike
 from oprag.positions import DocumentKey, Identity, PositionKeys, identify_document
+from oprag.stores import StoredChunk, is_own
 
 _FEW = 3
 """Fewer documents of one chunk each may be so by chance."""

@@ -16,10 +16,10 @@ from oprag.context import ContextOptions, Problems
 from oprag.diagnosing.checks import find_chains, group_chunks, read_group
 from oprag.diagnosing.doctor import Examination
 from oprag.diagnosing.sample import Sample
-from oprag.documents import SearchedChunks, stored_hit
 from oprag.effects import carry_out
 from oprag.errors import PositionError
 from oprag.positions import Unplaced
+from oprag.stores import SearchedChunks, stored_hit
 
 _SAMPLE = 200
 """Chunks that are looked at."""

@@ -18,7 +18,7 @@ from oprag.chunk import FullText, Hit, Span
 from oprag.diagnosing.proofs import ProvedDocument, prove
 from oprag.diagnosing.sources import Sources
 from oprag.diagnosing.wholeness import find_misplaced
-from oprag.documents import rebuild, replaced, stored_hit
+from oprag.documents import rebuild, replaced
 from oprag.errors import OpragError
 from oprag.locating import squeeze
 from oprag.metadata import (
@@ -40,6 +40,7 @@ from oprag.metadata import (
     without_reserved_keys,
 )
 from oprag.positions import NODE_CONTENT, PART_KEYS, PositionKeys, rewritten
+from oprag.stores import stored_hit
 
 _ROUNDS = 5
 """Plans that are made for one repair; the second one is usually empty."""

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from oprag.chunk import Chunk, Hit
 from oprag.context import check_option
 from oprag.diagnosing.checks import examine, group_chunks, read_group
-from oprag.documents import StoredChunk, is_own
 from oprag.errors import PositionError
 from oprag.positions import DocumentKey, PositionKeys, Unplaced, identify_document
+from oprag.stores import StoredChunk, is_own
 
 
 class Sample(NamedTuple):

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 
 from oprag.chunk import Hit
-from oprag.documents import SourceLike, document_source, is_own
+from oprag.documents import SourceLike, document_source
 from oprag.errors import DocumentNotFoundError, UnreadableFileError
 from oprag.locating import held, squeeze
 from oprag.metadata import DOC_KEY, DOC_VERSION, uri_of
 from oprag.metadata import document_key as key_of
 from oprag.positions import DocumentKey, identify_document
+from oprag.stores import is_own
 
 _NAMES = ("file_path", "source", "file_name", "filename", "url", "title")
 """Keys that may hold a name that the source knows, where the identity is another."""

@@ -15,9 +15,10 @@ from oprag.diagnosing.checks import Group, find_chains, group_chunks, read_group
 from oprag.diagnosing.doctor import Examination
 from oprag.diagnosing.report import Diagnosis, Verdict
 from oprag.diagnosing.sample import take_sample
-from oprag.documents import ChunkStore, DocumentSource
+from oprag.documents import DocumentSource
 from oprag.effects import Steps, acarry_out, carry_out
 from oprag.errors import InvalidOptionError, OpragError, PositionError, UnfitIndexError
+from oprag.stores import ChunkStore
 
 _LISTED = 3
 """Errors that are shown."""

@@ -8,14 +8,7 @@ from typing import Any
 
 from oprag.chunk import FullText, Hit, Span
 from oprag.diagnosing.report import DAMAGE, Findings
-from oprag.documents import (
-    ForeignChunks,
-    StoredChunk,
-    by_version,
-    is_own,
-    name_of_key,
-    rebuild,
-)
+from oprag.documents import ForeignChunks, by_version, rebuild
 from oprag.errors import IncompleteDocumentError, OpragError
 from oprag.locating import squeeze, starts_of
 from oprag.metadata import (
@@ -31,6 +24,7 @@ from oprag.metadata import (
     version_text,
 )
 from oprag.positions import are_indexed, document_name
+from oprag.stores import StoredChunk, is_own, name_of_key
 
 _READABLE = ("", "inexact")
 """Kinds of what can be put together, at least with `exact=False`."""

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from oprag.chunk import FullText, Hit, Span
-from oprag.documents.search_filters import SearchFilter
 from oprag.effects import in_thread
 from oprag.errors import (
     DocumentNotFoundError,
@@ -27,6 +26,7 @@ from oprag.errors import (
 from oprag.metadata import CHAR_START, CHUNK_INDEX, EARLIER_HASH, PART_INDEX, RESULT
 from oprag.positions import identify_document
 from oprag.splitting import Part, SourceText, group_parts
+from oprag.stores import SearchFilter
 
 PART_SEPARATOR = "\n\n"
 """Between the parts of a document: a blank line, as between paragraphs."""

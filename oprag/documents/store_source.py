@@ -6,10 +6,7 @@ import copy
 from itertools import islice
 
 from oprag.chunk import FullText
-from oprag.documents.search_filters import SearchFilter
-from oprag.documents.searched_chunks import SearchedChunks
 from oprag.documents.sources import DocumentSource, called
-from oprag.documents.stored_chunks import ChunkStore
 from oprag.documents.whole_text import rebuild
 from oprag.effects import Steps, acarry_out, carry_out
 from oprag.errors import (
@@ -20,6 +17,7 @@ from oprag.errors import (
 )
 from oprag.metadata import DOC_KEY, document_key
 from oprag.positions import document_name
+from oprag.stores import ChunkStore, SearchedChunks, SearchFilter
 
 _SAMPLED = 100
 """Chunks that are looked at when a source is made."""

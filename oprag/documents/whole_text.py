@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import FullText, Span
 from oprag.documents.sources import PART_SEPARATOR
-from oprag.documents.stored_chunks import StoredChunk
 from oprag.errors import (
     ConflictingPositionsError,
     DocumentNotFoundError,
@@ -42,6 +41,7 @@ from oprag.metadata import (
     version_of_hashes,
     version_text,
 )
+from oprag.stores import StoredChunk
 
 _LISTED = 10
 """Ranges of missing chunks, and chunks, that an error names."""

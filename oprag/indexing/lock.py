@@ -20,9 +20,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from oprag.documents import ChunkStore
 from oprag.effects import Do, Steps
 from oprag.errors import IndexingError
+from oprag.stores import ChunkStore
 
 PATIENCE = 60.0
 """Seconds that a run waits for another one."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from oprag.documents import StoredChunk
 from oprag.errors import (
     InvalidOptionError,
     TokenizerError,
@@ -32,6 +31,7 @@ from oprag.metadata import (
     named_id,
     version_settings,
 )
+from oprag.stores import StoredChunk
 from oprag.tokens import DEFAULT_COUNTER
 
 Replace: TypeAlias = Literal["document", "same_settings", "all"]

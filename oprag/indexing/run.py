@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-from oprag.documents import ChunkStore
 from oprag.effects import Do, Steps
 from oprag.errors import (
     IndexingError,
@@ -41,6 +40,7 @@ from oprag.indexing.report import (
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writer import ChunkWriter, Snapshot
 from oprag.metadata import document_key
+from oprag.stores import ChunkStore
 
 T = TypeVar("T")
 

@@ -6,16 +6,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from itertools import islice
 
-from oprag.documents import (
-    ChunkStore,
-    ForeignChunks,
-    StoredChunk,
-    is_own,
-    name_of_key,
-    stored_hit,
-)
+from oprag.documents import ForeignChunks
 from oprag.indexing.plan import RunOptions, WantedDocument
 from oprag.metadata import DOC_KEY, DOC_SCOPE
+from oprag.stores import ChunkStore, StoredChunk, is_own, name_of_key, stored_hit
 
 _SAMPLE = 5_000
 """Chunks that are looked at where not all of the store has to be: one page."""

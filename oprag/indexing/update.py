@@ -11,7 +11,6 @@ from contextlib import closing
 from functools import partial
 from typing import Any, TypedDict, Unpack
 
-from oprag.documents import ChunkStore
 from oprag.effects import Steps, acarry_out, carry_out
 from oprag.errors import refuse_unknown
 from oprag.indexing.flat import UnsupportedMetadata
@@ -35,6 +34,7 @@ from oprag.indexing.report import (
 from oprag.indexing.run import Given, Run, indexing_steps
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writer import ChunkWriter, IndexTarget, in_thread
+from oprag.stores import ChunkStore
 
 
 class IndexingKeywords(TypedDict, total=False):

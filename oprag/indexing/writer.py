@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
-from oprag.documents import ChunkStore, StoredChunk, Wanted
 from oprag.indexing.chunks import Framework
 from oprag.indexing.plan import WantedChunk
 from oprag.metadata import DOC_KEY
+from oprag.stores import ChunkStore, StoredChunk, Wanted
 
 T = TypeVar("T")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from oprag.documents import StoredChunk
 from oprag.metadata import (
     CHUNK_HASH,
     chunk_id,
@@ -14,6 +13,7 @@ from oprag.metadata import (
     text_hash,
     text_stamp,
 )
+from oprag.stores import StoredChunk
 
 TENANT = "tenant"
 """A key that oprag does not write. Filters of the store suite admit `OWN` there."""

@@ -11,8 +11,9 @@ from typing import Any
 from unittest import SkipTest
 
 from oprag.context import order_context
-from oprag.documents import StoredChunk, StoreSource, wanted_of
+from oprag.documents import StoreSource
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, OWN_KEYS
+from oprag.stores import StoredChunk, wanted_of
 from oprag.testing.samples import CHUNKS, OWN, SAMPLES, TENANT, Sample, sample
 from oprag.testing.under_test import (
     StoreUnderTest,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 from unittest import SkipTest
 
-from oprag.documents import ChunkStore, StoredChunk, wanted_of
+from oprag.stores import ChunkStore, StoredChunk, wanted_of
 from oprag.testing.samples import CHUNKS, SAMPLES
 
 _QUERY = "What was found, and when?"

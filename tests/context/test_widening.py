@@ -6,11 +6,11 @@ import pytest
 
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, FetchPlan, Neighbours, Widening, arrange
-from oprag.documents import SearchedChunks, SearchFilter, StoredChunk
 from oprag.effects import carry_out
 from oprag.errors import InvalidOptionError
 from oprag.metadata import indexed_id
-from tests.documents.fake_store import FakeStore
+from oprag.stores import SearchedChunks, SearchFilter, StoredChunk
+from tests.kit.fake_store import FakeStore
 from tests.kit.words import words
 
 N = 50

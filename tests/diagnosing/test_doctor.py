@@ -11,9 +11,9 @@ import langchain_oprag
 import llamaindex_oprag
 from oprag.chunk import Hit
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
-from oprag.documents import StoredChunk
 from oprag.errors import InvalidOptionError
 from oprag.metadata import document_key, text_hash
+from oprag.stores import StoredChunk
 
 DAYS = "One day.\nAnother day.\nOne day.\nThe end."
 SPANS = [(0, 8), (9, 21), (22, 30), (31, 39)]

@@ -3,8 +3,8 @@
 import json
 
 from oprag.diagnosing import diagnose, plan_repair
-from oprag.documents import StoredChunk
 from oprag.metadata import document_key, text_stamp
+from oprag.stores import StoredChunk
 from tests.diagnosing.test_doctor import DAYS, days, kinds, own, stored
 
 

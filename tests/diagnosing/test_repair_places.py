@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oprag.diagnosing import diagnose, plan_repair
-from oprag.documents import StoredChunk
+from oprag.stores import StoredChunk
 from tests.kit.effort import cases
 from tests.locating.repeating import cut_text
 

@@ -9,9 +9,10 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from langchain_oprag import OffsetTokenSplitter
 from oprag.diagnosing import diagnose, plan_repair
-from oprag.documents import StoredChunk, rebuild
+from oprag.documents import rebuild
 from oprag.errors import OpragError
 from oprag.metadata import DOC_VERSION, STAMP_KEYS
+from oprag.stores import StoredChunk
 from tests.diagnosing.test_repair import applied
 from tests.diagnosing.test_wholeness import NAME, OUTCOMES, read_by, stored, without
 from tests.documents.damages import changed, damaged

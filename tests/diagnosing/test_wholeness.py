@@ -13,14 +13,15 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from langchain_oprag import OffsetTokenSplitter, chunk_store, index_documents
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
-from oprag.documents import StoredChunk, StoreSource, rebuild
+from oprag.documents import StoreSource, rebuild
 from oprag.errors import OpragError
 from oprag.metadata import NONSPACE_HASH, STAMP_KEYS, document_key
+from oprag.stores import StoredChunk
 from tests.diagnosing.test_doctor import kinds
 from tests.diagnosing.test_repair import applied
 from tests.documents.damages import by_another_splitter, by_ours, damaged, text_of
-from tests.documents.fake_store import FakeStore
 from tests.kit.effort import cases
+from tests.kit.fake_store import FakeStore
 from tests.locating.texts import reference
 
 TEXT = reference(2_000)

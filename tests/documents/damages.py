@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from oprag.chunk import FullText
-from oprag.documents import SourcePart, StoredChunk, annotate_chunks
+from oprag.documents import SourcePart, annotate_chunks
 from oprag.errors import (
     DocumentNotFoundError,
     IncompleteDocumentError,
@@ -31,6 +31,7 @@ from oprag.metadata import (
     document_version,
 )
 from oprag.splitting import SourceText, group_parts, split_tokens, stamp_chunks
+from oprag.stores import StoredChunk
 from oprag.tokens import resolve_token_counter
 
 WORDS = ("rent", "is", "due", "on", "the", "1st", "of", "May", "日本", "🙂", "e\u0301")

@@ -11,8 +11,8 @@ from oprag.errors import (
     PositionWarning,
 )
 from oprag.metadata import STAMP_KEYS, document_key
-from tests.documents.fake_store import FakeStore
 from tests.documents.test_whole_text import NAME, annotated, at, inexact, stored
+from tests.kit.fake_store import FakeStore
 
 
 async def test_a_store_is_a_source_of_full_texts():

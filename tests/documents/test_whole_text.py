@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.documents import StoredChunk, rebuild
+from oprag.documents import rebuild
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
 from oprag.metadata import (
     TEXT_HASH,
@@ -16,6 +16,7 @@ from oprag.metadata import (
     text_stamp,
 )
 from oprag.splitting import TextChunk, split_sentences, split_tokens
+from oprag.stores import StoredChunk
 from tests.kit.strategies import awkward_texts, counter
 
 NAME = "o'brien \\ ünï'; DROP TABLE chunks; --.txt"

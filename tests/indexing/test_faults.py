@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oprag.documents import StoredChunk, rebuild
+from oprag.documents import rebuild
 from oprag.errors import (
     IndexingError,
     InvalidOptionError,
@@ -23,9 +23,10 @@ from oprag.indexing import (
     update_index,
 )
 from oprag.metadata import DOC_SCOPE
-from tests.documents.fake_store import FakeStore, FakeWriter
+from oprag.stores import StoredChunk
 from tests.indexing.test_update import document, expected, full, stored
 from tests.kit.effort import cases
+from tests.kit.fake_store import FakeStore, FakeWriter
 from tests.kit.interrupted import content
 
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.OpragWarning")

@@ -14,13 +14,13 @@ import pytest
 from oprag.effects import acarry_out, carry_out
 from oprag.errors import IndexingError
 from oprag.indexing.lock import PATIENCE, taken
-from tests.documents.fake_store import FakeStore
+from tests.kit.fake_store import FakeStore
 
 HOLD = """
 import sys, time
 from oprag.indexing.lock import taken
 from oprag.tokens import carry_out
-from tests.documents.fake_store import FakeStore
+from tests.kit.fake_store import FakeStore
 store = FakeStore()
 store.place = sys.argv[1]
 lock = carry_out(taken(store, store))

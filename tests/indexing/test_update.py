@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.documents import StoredChunk, rebuild
+from oprag.documents import rebuild
 from oprag.errors import InvalidOptionError, PositionWarning, UnreadableFileError
 from oprag.indexing import RunOptions, WantedChunk, WantedDocument, update_index
 from oprag.indexing.plan import IndexingPlan
 from oprag.indexing.plan import plan as plan_of
 from oprag.metadata import document_key, document_version, named_id, text_stamp
-from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
+from oprag.stores import StoredChunk
+from tests.kit.fake_store import FakeStore, FakeWriter, Stopped
 from tests.kit.interrupted import content
 
 KEY = document_key("a.txt")

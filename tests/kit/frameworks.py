@@ -13,8 +13,8 @@ from llama_index.core.schema import TextNode
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag.documents import ChunkStore, StoredChunk
 from oprag.indexing import IndexingReport
+from oprag.stores import ChunkStore, StoredChunk
 from tests.kit.words import words
 from tests.langchain.recording import RecordingChatModel
 from tests.llamaindex.recording import RecordingLLM

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from oprag.documents import ChunkStore
+from oprag.stores import ChunkStore
 
 
 def content(store: ChunkStore) -> list[tuple[str, str, list[tuple[str, Any]]]]:

@@ -13,7 +13,7 @@ from llama_index.core.schema import TextNode
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag.documents import StoredChunk
+from oprag.stores import StoredChunk
 from tests.kit.words import words
 
 SHARED, OPEN = "shared lease.txt", "open.txt"

@@ -18,8 +18,8 @@ from llama_index.core.vector_stores import ExactMatchFilter, MetadataFilters
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag.documents import StoredChunk
 from oprag.errors import OpragError
+from oprag.stores import StoredChunk
 from tests.kit.frameworks import InLlamaIndex
 from tests.langchain import corpus
 from tests.llamaindex.recording import RecordingLLM

@@ -11,9 +11,9 @@ from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from llamaindex_oprag import OffsetTokenNodeParser, document_source
 from llamaindex_oprag.stores import chunk_store
-from oprag.documents import StoredChunk
 from oprag.errors import InvalidOptionError
 from oprag.metadata import document_key
+from oprag.stores import StoredChunk
 from tests.llamaindex.corpus import TEXT, document
 from tests.llamaindex.recording import WordEmbedding
 

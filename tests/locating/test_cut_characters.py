@@ -21,9 +21,10 @@ from llamaindex_oprag import OrderPreservingPostprocessor, PositionAnnotator
 from oprag import order_context, place_of
 from oprag.chunk import Span
 from oprag.diagnosing import diagnose, plan_repair
-from oprag.documents import SourcePart, StoredChunk, annotate_chunks
+from oprag.documents import SourcePart, annotate_chunks
 from oprag.errors import ConflictingPositionsError, MissingPositionError
 from oprag.locating import locate, place_some
+from oprag.stores import StoredChunk
 from tests.diagnosing.test_repair import applied
 from tests.kit.effort import cases
 from tests.locating.comparing import tight

@@ -14,8 +14,8 @@ from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 import langchain_oprag
 import llamaindex_oprag
 from oprag import place_of
-from oprag.documents import StoredChunk
 from oprag.errors import InvalidOptionError
+from oprag.stores import StoredChunk
 from tests.kit.frameworks import Held, InLlamaIndex
 from tests.kit.words import words
 from tests.langchain.corpus import ListRetriever

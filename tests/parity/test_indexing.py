@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import langchain_oprag
-from oprag.documents import ChunkStore, rebuild
+from oprag.documents import rebuild
 from oprag.errors import (
     InvalidOptionError,
     MissingDocumentError,
@@ -20,6 +20,7 @@ from oprag.errors import (
     UnreadableFileError,
 )
 from oprag.metadata import document_key
+from oprag.stores import ChunkStore
 from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.kit.interrupted import content
 from tests.parity.loaded import KINDS, Loaded, Text, document, documents

@@ -18,12 +18,13 @@ from pydantic import Field
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag.documents import ChunkStore, StoredChunk, rebuild
+from oprag.documents import rebuild
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError, IndexingError
 from oprag.indexing import IndexingReport, WantedChunk, WantedDocument, update_index
 from oprag.metadata import document_key
-from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
+from oprag.stores import ChunkStore, StoredChunk
 from tests.kit.effort import FAULT_STEP
+from tests.kit.fake_store import FakeStore, FakeWriter, Stopped
 from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.kit.interrupted import content
 from tests.real_stores.langchain_places import HashEmbeddings

@@ -9,8 +9,8 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 from llama_index.core import Document
 from llama_index.core.node_parser import SentenceSplitter, SentenceWindowNodeParser
 
-from oprag.documents import ChunkStore
 from oprag.errors import OpragWarning
+from oprag.stores import ChunkStore
 from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.kit.interrupted import content
 from tests.parity.loaded import Text

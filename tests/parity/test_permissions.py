@@ -22,8 +22,8 @@ from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag.documents import SearchFilter
 from oprag.errors import DocumentNotFoundError, InvalidOptionError, UnfitIndexError
+from oprag.stores import SearchFilter
 from oprag.units import group_documents
 from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.kit.tenants import OPEN, SHARED, Tenants

@@ -8,7 +8,7 @@ from langchain_core.runnables import ConfigurableField
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag.documents import StoredChunk
+from oprag.stores import StoredChunk
 from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.kit.openai_server import ScriptedServer
 from tests.kit.words import words

@@ -16,13 +16,13 @@ from langchain_oprag import (
 )
 from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetrieverTool
 from oprag import group_documents
-from oprag.documents import StoredChunk
 from oprag.errors import (
     InvalidOptionError,
     MissingPositionError,
     PositionWarning,
     UnfitIndexError,
 )
+from oprag.stores import StoredChunk
 from tests.kit.frameworks import InLangChain, InLlamaIndex
 from tests.kit.words import words
 from tests.parity.components import langchain_retriever, llamaindex_retriever

@@ -8,8 +8,8 @@ import pytest
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from oprag import place_of
-from oprag.documents import SearchedChunks, StoredChunk
 from oprag.effects import acarry_out, carry_out
+from oprag.stores import SearchedChunks, StoredChunk
 from tests.kit.frameworks import Held
 from tests.kit.pages import page_text
 from tests.real_stores.everywhere import everywhere, opened

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 import llamaindex_oprag
-from oprag.documents import SearchFilter
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
+from oprag.stores import SearchFilter
 from tests.kit.frameworks import Held
 from tests.kit.tenants import OPEN, SHARED, Tenants
 from tests.kit.words import words

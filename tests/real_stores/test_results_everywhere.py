@@ -7,7 +7,7 @@ from langchain_core.documents import Document
 
 from langchain_oprag import order_documents
 from oprag import place_of
-from oprag.documents import StoredChunk
+from oprag.stores import StoredChunk
 from tests.real_stores.everywhere import everywhere, opened
 
 TEXT = "It rained. It snowed all day long.\n\nThen the sun came out over größe 🙂."

@@ -6,7 +6,6 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import (
     CHUNK_INDEX,
     DOC_KEY,
@@ -15,6 +14,7 @@ from oprag.metadata import (
     document_version,
     text_stamp,
 )
+from oprag.stores import ChunkStore, StoredChunk
 from oprag.testing import StoreSuite, StoreUnderTest
 
 

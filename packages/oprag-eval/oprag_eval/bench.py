@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from oprag.chunk import Hit
-from oprag.documents import (
+from oprag.stores import (
     Bm25,
     ChunkStore,
     SearchedChunks,
@@ -204,7 +204,7 @@ class WordSearch(ChunkStore):
         """Fuse what a vector search found with what the question's words find.
 
         Returns:
-            Places, best first; see `oprag.documents.Bm25.fused`.
+            Places, best first; see `oprag.stores.Bm25.fused`.
         """
         known = [(str(place), self._all[place].text) for place in found]
         searched = SearchedChunks(self, SearchFilter(), "bm25")

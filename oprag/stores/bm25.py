@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from oprag.documents.searched_chunks import SearchedChunks
-from oprag.documents.stored_chunks import ChunkStore, StoredChunk
-from oprag.documents.words import words_of
 from oprag.errors import InvalidOptionError, named
 from oprag.metadata import CHAR_START, CHUNK_INDEX, DOC_KEY, PART_INDEX, as_number
 from oprag.optional import require
+from oprag.stores.bm25_tokenizer import words_of
+from oprag.stores.searched_chunks import SearchedChunks
+from oprag.stores.stored_chunks import ChunkStore, StoredChunk
 
 _RRF = 60
 """Added to a rank from 1: reciprocal-rank fusion as both frameworks do it."""

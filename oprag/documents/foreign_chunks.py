@@ -6,18 +6,17 @@ oprag. Nothing in the store says so; the names of the files do, and the texts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import PurePosixPath
-from typing import Any
 
 from oprag.chunk import Hit
-from oprag.documents.stored_chunks import StoredChunk
 from oprag.documents.whole_text import rebuild
 from oprag.errors import OpragError
 from oprag.locating import held, squeeze
-from oprag.metadata import DOC_KEY, DOC_URI, document_key
+from oprag.metadata import DOC_KEY, DOC_URI
 from oprag.positions import document_name
+from oprag.stores import StoredChunk, is_own
 
 
 class ForeignChunks:
@@ -59,18 +58,6 @@ class ForeignChunks:
                 if 2 * len(held(flat, pieces)) > sum(map(bool, pieces)):
                     found |= {id(hit): hit for hit in self._hits[other]}
         return [*found.values()]
-
-
-def is_own(metadata: Mapping[str, Any]) -> bool:
-    """Whether a chunk has oprag's key of its document."""
-    return isinstance(key := metadata.get(DOC_KEY), str) and bool(key)
-
-
-def name_of_key(metadata: Mapping[str, Any]) -> str | None:
-    """Return the `doc_uri` of a chunk if `doc_key` is its key, else None."""
-    name = metadata.get(DOC_URI)
-    proved = isinstance(name, str) and document_key(name) == metadata.get(DOC_KEY)
-    return name if proved else None
 
 
 def _parts(name: str) -> tuple[str, ...]:

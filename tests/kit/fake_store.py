@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from oprag.documents import ChunkStore, StoredChunk, Wanted, wanted_of
 from oprag.indexing import ChunkWriter, WantedChunk
+from oprag.stores import ChunkStore, StoredChunk, Wanted, wanted_of
 
 
 class Stopped(BaseException):

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from oprag.documents.stored_chunks import ChunkStore, StoredChunk, Wanted
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
+from oprag.stores.stored_chunks import ChunkStore, StoredChunk, Wanted
 
 _PAGE = 5_000
 """Chunks per call: some MB, and few enough calls to cost little."""

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from oprag.documents import ForeignChunks, StoredChunk, stored_hit
+from oprag.documents import ForeignChunks
 from oprag.metadata import chunk_metadata, document_version, text_stamp
+from oprag.stores import StoredChunk, stored_hit
 
 TEXT = "The lease ends in May. Keys are due the day after. The deposit is two rents."
 OTHER = "Water is paid by the tenant. Heating is not. Repairs are ordered in writing."

@@ -6,10 +6,10 @@ import importlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from oprag.documents.stored_chunks import ChunkStore, StoredChunk, Wanted
 from oprag.effects import in_thread
 from oprag.errors import InvalidOptionError
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
+from oprag.stores.stored_chunks import ChunkStore, StoredChunk, Wanted
 
 _PAGE = 10_000
 """Chunks per call. Large, because a local Qdrant looks at all chunks for each page:

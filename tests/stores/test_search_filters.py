@@ -2,23 +2,22 @@
 
 import pytest
 
-from oprag.documents import (
-    ChunkStore,
-    SearchFilter,
-    StoredChunk,
-    StoreSource,
-    document_source,
-    inner_retrievers,
-    is_unchanged,
-    one_filter,
-)
+from oprag.documents import StoreSource, document_source
 from oprag.errors import (
     DocumentNotFoundError,
     IncompleteDocumentError,
     InvalidOptionError,
 )
 from oprag.metadata import document_key, document_version, text_stamp
-from tests.documents.fake_store import FakeStore
+from oprag.stores import (
+    ChunkStore,
+    SearchFilter,
+    StoredChunk,
+    inner_retrievers,
+    is_unchanged,
+    one_filter,
+)
+from tests.kit.fake_store import FakeStore
 
 NAME = "a.txt"
 SECRET = "the other tenant's words"

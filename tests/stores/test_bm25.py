@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from oprag.documents import Bm25, ChunkStore, SearchedChunks, SearchFilter, StoredChunk
 from oprag.errors import InvalidOptionError, MissingDependencyError
+from oprag.stores import Bm25, ChunkStore, SearchedChunks, SearchFilter, StoredChunk
 
 TEXTS = {
     "a": "the lease begins in march",

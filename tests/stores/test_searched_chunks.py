@@ -6,11 +6,11 @@ import pytest
 
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Widening
-from oprag.documents import SearchedChunks, SearchFilter, StoredChunk
 from oprag.effects import carry_out
 from oprag.metadata import chunk_id, chunk_metadata, named_id
 from oprag.splitting import TextChunk
-from tests.documents.fake_store import FakeStore
+from oprag.stores import SearchedChunks, SearchFilter, StoredChunk
+from tests.kit.fake_store import FakeStore
 
 N = 9
 VERSION = "123456-123456789012"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oprag.documents.words import words_of
+from oprag.stores.bm25_tokenizer import words_of
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
-from oprag.documents.search_filters import NO_FILTER, SearchFilter, contradicts
-from oprag.documents.stored_chunks import ChunkStore, StoredChunk, Wanted, wanted_of
 from oprag.effects import Do, Steps
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, DOC_VERSION, as_number
+from oprag.stores.search_filters import NO_FILTER, SearchFilter, contradicts
+from oprag.stores.stored_chunks import ChunkStore, StoredChunk, Wanted, wanted_of
 
 ChunkKey: TypeAlias = tuple[str, str, int]
 """The identity of a chunk: `doc_key`, `doc_version`, `chunk_index`."""

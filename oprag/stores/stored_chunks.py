@@ -13,11 +13,11 @@ from itertools import islice
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from oprag.chunk import Hit
-from oprag.documents.search_filters import SearchFilter
 from oprag.effects import in_thread
 from oprag.errors import InvalidOptionError, named
-from oprag.metadata import CHUNK_INDEX, DOC_KEY, as_number
+from oprag.metadata import CHUNK_INDEX, DOC_KEY, DOC_URI, as_number, document_key
 from oprag.positions import read_node
+from oprag.stores.search_filters import SearchFilter
 
 
 class StoredChunk(NamedTuple):
@@ -50,6 +50,18 @@ def stored_hit(chunk: StoredChunk) -> Hit:
     return hit._replace(
         text=chunk.text, source=chunk, subject=chunk, id=chunk.id or None
     )
+
+
+def is_own(metadata: Mapping[str, Any]) -> bool:
+    """Whether a chunk has oprag's key of its document."""
+    return isinstance(key := metadata.get(DOC_KEY), str) and bool(key)
+
+
+def name_of_key(metadata: Mapping[str, Any]) -> str | None:
+    """Return the `doc_uri` of a chunk if `doc_key` is its key, else None."""
+    name = metadata.get(DOC_URI)
+    proved = isinstance(name, str) and document_key(name) == metadata.get(DOC_KEY)
+    return name if proved else None
 
 
 Wanted: TypeAlias = Mapping[str, Collection[int] | None]

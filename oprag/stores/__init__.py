@@ -1,0 +1,43 @@
+"""Stores of chunks: read without a query, through a search's filter, and by words."""
+
+from oprag.stores.bm25 import Bm25
+from oprag.stores.chroma_chunks import ChromaChunks
+from oprag.stores.qdrant_chunks import QdrantChunks
+from oprag.stores.search_filters import (
+    SearchFilter,
+    inner_retrievers,
+    is_unchanged,
+    one_filter,
+)
+from oprag.stores.searched_chunks import ChunkKey, SearchedChunks, chunk_key
+from oprag.stores.stored_chunks import (
+    ChunkStore,
+    StoredChunk,
+    Wanted,
+    is_own,
+    name_of_key,
+    stored_hit,
+    unknown_store,
+    wanted_of,
+)
+
+__all__ = [
+    "Bm25",
+    "ChromaChunks",
+    "ChunkKey",
+    "ChunkStore",
+    "QdrantChunks",
+    "SearchFilter",
+    "SearchedChunks",
+    "StoredChunk",
+    "Wanted",
+    "chunk_key",
+    "inner_retrievers",
+    "is_own",
+    "is_unchanged",
+    "name_of_key",
+    "one_filter",
+    "stored_hit",
+    "unknown_store",
+    "wanted_of",
+]
