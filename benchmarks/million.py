@@ -4,8 +4,8 @@
 
 PostgreSQL with pgvector on loopback (`tests.real_stores.servers`), vectors of 32
 dimensions that cost nothing, an HNSW index; with `--index none` the table as LangChain
-makes it, whose searches look at every vector. The doctor runs in a process of its own, so that
-its peak of memory is its own.
+makes it, whose searches look at every vector. The doctor runs in a process of its own,
+so that its peak of memory is its own.
 """
 
 from __future__ import annotations

@@ -12,8 +12,9 @@ from langchain_core.messages import BaseMessage, ToolMessage
 
 from langchain_oprag._convert import document_of, hits_of
 from langchain_oprag.results import as_document
+from oprag.agents import Conversations, show_in_place
 from oprag.chunk import Passage
-from oprag.context import ContextOptions, Conversations, Numbers, Seen, show_in_place
+from oprag.context import ContextOptions, Numbers, Seen
 
 _TEXT = attrgetter("page_content")
 

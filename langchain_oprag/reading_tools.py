@@ -11,8 +11,8 @@ from langchain_core.tools import StructuredTool
 
 from langchain_oprag.documents import SourceLike, document_source
 from langchain_oprag.results import as_documents
+from oprag.agents import DESCRIPTIONS, DocumentReader, Reading, refused
 from oprag.effects import Steps, acarry_out, carry_out
-from oprag.reading import DESCRIPTIONS, DocumentReader, Reading, refused
 from oprag.tokens import TokenizerSpec
 
 

@@ -16,7 +16,7 @@ from langchain_oprag._options import OF_SEARCH, rewrapped, unwrapped
 from langchain_oprag.results import format_documents
 from langchain_oprag.retrievers import OrderPreservingRetriever, SearchKeywords
 from langchain_oprag.vector_stores import OrderPreservingVectorStore
-from oprag.context import NOTHING_FOUND, search_description
+from oprag.agents import NOTHING_FOUND, search_description
 from oprag.effects import in_thread
 from oprag.errors import invalid_option, refuse_unknown, wrong_object
 

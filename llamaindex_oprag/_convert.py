@@ -26,6 +26,7 @@ from llama_index.core.schema import (
 
 from llamaindex_oprag._tokenizer import with_tokenizer
 from oprag import context
+from oprag.agents import gather_evidence
 from oprag.chunk import ChainedPlace, Chunk, Hit, OffsetFrame, Passage
 from oprag.context import (
     ALONE,
@@ -33,7 +34,6 @@ from oprag.context import (
     Neighbours,
     Numbers,
     Seen,
-    gather_evidence,
     headers,
     result_id,
     result_metadata,

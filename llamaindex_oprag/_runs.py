@@ -13,8 +13,9 @@ from weakref import WeakKeyDictionary
 from llama_index.core.agent.react.types import ActionReasoningStep
 from llama_index.core.memory import BaseMemory
 
+from oprag.agents import Conversations
 from oprag.chunk import Passage
-from oprag.context import Conversations, Numbers, Seen
+from oprag.context import Numbers, Seen
 from oprag.metadata import NUMBERS
 
 _HANDOVER = "handoff"

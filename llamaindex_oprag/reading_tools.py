@@ -12,8 +12,8 @@ from llamaindex_oprag._tokenizer import default_tokenizer
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.results import as_nodes
 from llamaindex_oprag.tools import numbered
+from oprag.agents import DESCRIPTIONS, DocumentReader, Reading, refused
 from oprag.effects import acarry_out, carry_out
-from oprag.reading import DESCRIPTIONS, DocumentReader, Reading, refused
 from oprag.tokens import TokenizerSpec
 
 

@@ -30,6 +30,7 @@ from llamaindex_oprag._searched import (
 from llamaindex_oprag._tokenizer import with_tokenizer
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from llamaindex_oprag.events import OrderedContextEvent
+from oprag.agents import Evidence
 from oprag.chaining import Overlaps
 from oprag.chunk import ChainedPlace
 from oprag.context import (
@@ -38,7 +39,6 @@ from oprag.context import (
     Arranged,
     ContextKeywords,
     ContextOptions,
-    Evidence,
     FetchPlan,
     Neighbours,
     Numbers,

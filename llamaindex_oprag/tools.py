@@ -17,7 +17,7 @@ from llamaindex_oprag._runs import run_of
 from llamaindex_oprag._searched import OF_SEARCH, as_retriever
 from llamaindex_oprag.results import format_nodes
 from llamaindex_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
-from oprag.context import NOTHING_FOUND, search_description
+from oprag.agents import NOTHING_FOUND, Reading, search_description
 from oprag.diagnosing import Verifiable, Verification
 from oprag.effects import in_thread
 from oprag.errors import (
@@ -26,7 +26,6 @@ from oprag.errors import (
     refuse_unknown,
     refuse_unnamed,
 )
-from oprag.reading import Reading
 
 Show = Literal["all", "unseen"]
 

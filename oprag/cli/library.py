@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from oprag.agents import shown_names
 from oprag.chunk import Passage
 from oprag.documents import StoreSource
-from oprag.reading import shown_names
 
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore

@@ -17,13 +17,13 @@ from mcp.types import ToolAnnotations
 from pydantic import Field, ValidationError
 from starlette.requests import ClientDisconnect
 
+from oprag.agents import DESCRIPTIONS, NOTHING_FOUND, DocumentReader, Reading
 from oprag.calls import said_by
 from oprag.cli.listener import await_while_connected
 from oprag.cli.messages import note, told
-from oprag.context import NOTHING_FOUND, Widen, render
+from oprag.context import Widen, render
 from oprag.effects import Steps, carry_out
 from oprag.errors import BudgetTooSmallError, OpragError
-from oprag.reading import DESCRIPTIONS, DocumentReader, Reading
 from oprag.tokens import resolve_token_counter
 
 _KIT, _SERVER = ("mcp.server.mcpserver", "MCPServer")  # of version 2

@@ -2,13 +2,6 @@
 
 from oprag.context.assembly import Arranged, arrange, with_texts
 from oprag.context.budget import FetchPlan, too_small
-from oprag.context.conversations import Conversations
-from oprag.context.evidence import (
-    NOTHING_FOUND,
-    Evidence,
-    gather_evidence,
-    search_description,
-)
 from oprag.context.fields import OwnErrors
 from oprag.context.from_texts import order_context
 from oprag.context.neighbours import ALONE, Neighbours, Widening, check_widening
@@ -31,19 +24,15 @@ from oprag.context.problems import Problems, warn
 from oprag.context.ranks import by_rank
 from oprag.context.results import result_id, result_metadata, write_place
 from oprag.context.seen import Seen
-from oprag.context.text import headers, numbered_text, render
-from oprag.context.tool_texts import show_in_place
+from oprag.context.text import cited_text, headers, numbered_text, render
 
 __all__ = [
     "ALONE",
     "DEFAULTS",
     "DESCRIPTIONS",
-    "NOTHING_FOUND",
     "Arranged",
     "ContextKeywords",
     "ContextOptions",
-    "Conversations",
-    "Evidence",
     "FetchPlan",
     "Neighbours",
     "Numbers",
@@ -60,8 +49,8 @@ __all__ = [
     "by_rank",
     "check_option",
     "check_widening",
+    "cited_text",
     "find_places",
-    "gather_evidence",
     "headers",
     "numbered_text",
     "order_context",
@@ -69,8 +58,6 @@ __all__ = [
     "render",
     "result_id",
     "result_metadata",
-    "search_description",
-    "show_in_place",
     "single_passage",
     "too_small",
     "warn",

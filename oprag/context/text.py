@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from oprag.chunk import Chunk, Passage
-from oprag.citations import UNKNOWN_DOCUMENT, as_line
 from oprag.context.options import check_option
 from oprag.documents import check_entries
 from oprag.marks import GAP_MARK, escape_marks
 from oprag.metadata import CHUNK_INDEX, as_number
 from oprag.result_key import read_written
-
-_QUOTED = 60
-"""Characters of a text that take the place of its name."""
 
 
 def headers(passages: Sequence[Passage], *, separator: str = "\n\n") -> list[str]:
@@ -41,20 +37,6 @@ def cited_text(number: int, passage: Passage) -> str:
 def header(number: int, passage: Passage) -> str:
     """The number and place of a passage: its own number where it has one."""
     return f"[{passage.number or number}] {passage.citation}".rstrip() + "\n"
-
-
-def pointer(numbers: Iterable[int]) -> str:
-    """The line that says in which passages further up the reader finds the rest."""
-    named = ", ".join(f"[{number}]" for number in sorted(numbers))
-    return f"[see above: {named}]" if named else "[see above]"
-
-
-def named_place(passage: Passage) -> str:
-    """The place of a passage; its beginning if it has neither name nor place."""
-    if passage.citation != UNKNOWN_DOCUMENT:
-        return passage.citation
-    text = as_line(" ".join(passage.text.split()), None)
-    return f'"{text}"' if len(text) <= _QUOTED else f'"{text[:_QUOTED].rstrip()}…"'
 
 
 def render(

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag import order_context
+from oprag.agents import gather_evidence
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, Numbers, Seen, gather_evidence
+from oprag.context import ContextOptions, Numbers, Seen
 from oprag.errors import InvalidOptionError
 from oprag.metadata import document_key
 

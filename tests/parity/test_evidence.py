@@ -13,8 +13,9 @@ from llama_index.core.workflow import Context
 from langchain_oprag import EvidenceMiddleware
 from langchain_oprag import _tool_messages as tool_messages
 from llamaindex_oprag import OrderPreservingRetriever, OrderPreservingRetrieverTool
+from oprag.agents import gather_evidence
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, Numbers, Seen, gather_evidence
+from oprag.context import ContextOptions, Numbers, Seen
 from tests.kit.effort import cases
 from tests.llamaindex.components import Retrieved
 

@@ -15,10 +15,10 @@ from llama_index.core.storage.docstore import SimpleDocumentStore
 import langchain_oprag
 import llamaindex_oprag
 from oprag import place_of
+from oprag.agents import DocumentReader, shown_names
 from oprag.documents import document_source
 from oprag.effects import carry_out
 from oprag.errors import DocumentNotFoundError
-from oprag.reading import DocumentReader, shown_names
 from oprag.stores import SearchFilter
 from oprag.tokens import resolve_token_counter
 

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
+from oprag.agents import show_in_place
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, Numbers, Seen, show_in_place
+from oprag.context import ContextOptions, Numbers, Seen
 from oprag.tokens import resolve_token_counter
 from tests.kit.effort import cases
 

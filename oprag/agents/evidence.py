@@ -7,18 +7,24 @@ source is written once; for text further up there is a line that says so.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
 from oprag.chunk import Hit, Passage
-from oprag.context.assembly import Arranged, arrange
-from oprag.context.neighbours import ALONE, Neighbours
-from oprag.context.numbers import Numbers
-from oprag.context.options import ContextOptions
-from oprag.context.seen import Seen
-from oprag.context.text import cited_text, named_place, pointer, render
+from oprag.citations import UNKNOWN_DOCUMENT, as_line
+from oprag.context import (
+    ALONE,
+    Arranged,
+    ContextOptions,
+    Neighbours,
+    Numbers,
+    Seen,
+    arrange,
+    cited_text,
+    render,
+)
 from oprag.errors import BudgetTooSmallError
 from oprag.marks import GAP_MARK
 from oprag.tokens import resolve_token_counter
@@ -30,6 +36,9 @@ NOTHING_FOUND = "No passages were found."
 
 TOO_LONG = "[too long to show: "
 """How the line begins where nothing that was found fits the budget."""
+
+_QUOTED = 60
+"""Characters of a text that take the place of its name."""
 
 _FOR_POINTER = 4
 """The line for text above takes at most this part of a budget: a quarter."""
@@ -48,6 +57,20 @@ def search_description(*, repeats: bool = True) -> str:
     if not repeats:
         description += " What an earlier search returned is named and not repeated."
     return description
+
+
+def see_above_line(numbers: Iterable[int]) -> str:
+    """Write in which passages further up the reader finds the rest."""
+    named = ", ".join(f"[{number}]" for number in sorted(numbers))
+    return f"[see above: {named}]" if named else "[see above]"
+
+
+def _name_place(passage: Passage) -> str:
+    """Name the place of a passage; quote its beginning if it has no name or place."""
+    if passage.citation != UNKNOWN_DOCUMENT:
+        return passage.citation
+    text = as_line(" ".join(passage.text.split()), None)
+    return f'"{text}"' if len(text) <= _QUOTED else f'"{text[:_QUOTED].rstrip()}…"'
 
 
 @dataclass(frozen=True)
@@ -105,7 +128,7 @@ def gather_evidence(
         if evidence.shown:
             return evidence
     best = min(found.passages, key=lambda passage: passage.rank)
-    line = f"{TOO_LONG}{named_place(best)}]"
+    line = f"{TOO_LONG}{_name_place(best)}]"
     return Evidence(**vars(found), text=line, line=line)
 
 
@@ -123,13 +146,15 @@ def _gathered(
     )
     arranged = arranging(options)
     above = seen.numbers_of(arranged.read)
-    evidence = _written(arranged, pointer(above) if arranged.read else "", options)
+    evidence = _written(
+        arranged, see_above_line(above) if arranged.read else "", options
+    )
     if budget is None or not arranged.read or counter(evidence.text) <= budget:
         return evidence
     most = budget // _FOR_POINTER if evidence.shown else budget
-    while above and counter(pointer(above)) > most:
+    while above and counter(see_above_line(above)) > most:
         above.pop()
-    line = pointer(above)
+    line = see_above_line(above)
     if not evidence.shown:
         return _written(arranged, line, options)
     left = max(1, budget - counter(options.separator + line))

@@ -13,8 +13,7 @@ from threading import Lock
 from typing import Any, Generic, Protocol, TypeVar
 
 from oprag.chunk import Passage
-from oprag.context.numbers import Numbers
-from oprag.context.seen import Seen
+from oprag.context import Numbers, Seen
 
 _MOST_KEPT = 2_048
 """Messages that are kept, of all conversations together."""

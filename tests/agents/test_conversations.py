@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from oprag.agents import Conversations
 from oprag.chunk import Chunk, Passage, Span
-from oprag.context import Conversations, Numbers
+from oprag.context import Numbers
 
 
 @dataclass
@@ -103,7 +104,7 @@ def test_two_callers_at_once_do_not_share_what_they_read():
 
 
 def test_the_oldest_conversations_are_forgotten(monkeypatch):
-    monkeypatch.setattr("oprag.context.conversations._MOST_KEPT", 3)
+    monkeypatch.setattr("oprag.agents.conversations._MOST_KEPT", 3)
     counting = Counting()
     conversations = Conversations(counting)
     for said in (["0", "8"], ["16", "24"], ["16", "24"], ["0", "8"]):

@@ -9,6 +9,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
+from oprag.agents.names import meant, shown_names
 from oprag.chunk import Chunk, FullText, Passage, Span
 from oprag.citations import as_line
 from oprag.context import check_option, render, too_small
@@ -17,7 +18,6 @@ from oprag.effects import Do, Steps, in_thread
 from oprag.errors import DocumentNotFoundError, InvalidOptionError, OpragError, counted
 from oprag.metadata import DOC_URI, PART_INDEX, as_number
 from oprag.positions import PART_KEYS
-from oprag.reading.names import meant, shown_names
 from oprag.splitting import find_headings
 from oprag.tokens import TokenizerSpec, resolve_token_counter
 

@@ -15,13 +15,16 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
+from oprag.agents.evidence import TOO_LONG, Evidence, gather_evidence, see_above_line
 from oprag.chunk import Hit, Passage
-from oprag.context.evidence import TOO_LONG, Evidence, gather_evidence
-from oprag.context.numbers import Numbers
-from oprag.context.options import ContextOptions
-from oprag.context.passages import read_passages
-from oprag.context.seen import Seen
-from oprag.context.text import cited_text, headers, pointer
+from oprag.context import (
+    ContextOptions,
+    Numbers,
+    Seen,
+    cited_text,
+    headers,
+    read_passages,
+)
 from oprag.marks import GAP_MARK, LINE_ENDS, escape_marks
 from oprag.tokens import resolve_token_counter
 
@@ -259,7 +262,7 @@ def _fill_labelled(
             written = {passage.number for passage, home in here if home == place}
             if numbers and numbers <= written:
                 continue
-        filling.append(pointer(numbers) if numbers else nothing)
+        filling.append(see_above_line(numbers) if numbers else nothing)
     return fillings
 
 
