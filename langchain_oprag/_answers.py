@@ -30,7 +30,7 @@ from langchain_core.runnables.utils import (
 from langchain_oprag._answer_run import AnswerRun, anotify, notify
 from langchain_oprag._models import facts_of, with_tool
 from langchain_oprag._prompts import Question
-from oprag import routing
+from oprag import calls
 from oprag.calls import CallModel, TokenUsage, frame_tokens, text_of
 from oprag.effects import Steps, acarry_out, carry_out, in_thread
 from oprag.errors import refuse_unknown
@@ -44,7 +44,7 @@ ChainInput: TypeAlias = str | dict[str, Any]
 """A question, `{"input": …}`, perhaps with `chat_history`, or `{"messages": […]}`."""
 
 
-class Answering(routing.Answering[AddableDict]):
+class Answering(calls.Answering[AddableDict]):
     """One question to a chain; the sum of what it gives out is the output.
 
     Args:
@@ -112,7 +112,7 @@ class Answering(routing.Answering[AddableDict]):
         return tokens + frame_tokens(len(messages))
 
 
-class ModelCall(routing.ModelCall):
+class ModelCall(calls.ModelCall):
     """A call of a chat model."""
 
     def __init__(self, answering: Answering, request: CallModel) -> None:
@@ -127,8 +127,8 @@ class ModelCall(routing.ModelCall):
         if answering.decline == "tool":
             model = with_tool(model, config)
         ways = (model.invoke, model.ainvoke, model.stream, model.astream)
-        calls = (partial(way, messages, {**config, "tags": tags}) for way in ways)
-        super().__init__(answering, request, calls)
+        asked = (partial(way, messages, {**config, "tags": tags}) for way in ways)
+        super().__init__(answering, request, asked)
 
     def came_empty(self, error: Exception) -> bool:
         """Return whether an error says no more than that a stream had no piece."""
@@ -144,8 +144,9 @@ class ModelCall(routing.ModelCall):
         if name := metadata.get("model_name"):
             self._reported(name)
         for kind in ("tool_calls", "invalid_tool_calls"):
-            calls = getattr(piece, kind, ())
-            self.called.update(call["name"] for call in calls if call["name"])
+            for call in getattr(piece, kind, ()):
+                if call["name"]:
+                    self.called.add(call["name"])
         return text_of(piece)
 
 
@@ -259,7 +260,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         try:
             yield AddableDict(input=answering.question.text)
             yield from carry_out(answering.retrieving())
-            pieces = routing.answer(answering, streaming=streaming or run.shown)
+            pieces = calls.answer(answering, streaming=streaming or run.shown)
             with contextlib.closing(pieces):
                 for piece in pieces:
                     if text := piece.get("answer"):
@@ -284,7 +285,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
             yield AddableDict(input=answering.question.text)
             for piece in await acarry_out(answering.retrieving()):
                 yield piece
-            pieces = routing.aanswer(answering, streaming=streaming or run.shown)
+            pieces = calls.aanswer(answering, streaming=streaming or run.shown)
             async with contextlib.aclosing(pieces):
                 async for piece in pieces:
                     if text := piece.get("answer"):

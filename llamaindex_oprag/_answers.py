@@ -34,11 +34,10 @@ from llamaindex_oprag._llms import (
     window_of,
 )
 from llamaindex_oprag._prompts import Sent, fill
-from oprag import routing
-from oprag.calls import DECLINE_TOOL, CallModel, frame_tokens
+from oprag import calls
+from oprag.calls import DECLINE_TOOL, CallModel, aanswer, answer, frame_tokens
 from oprag.documents import check_entries
 from oprag.effects import in_thread
-from oprag.routing import aanswer, answer
 
 EMPTY_RESPONSE = "Empty Response"
 """The response of LlamaIndex's synthesizers where they have no answer."""
@@ -46,7 +45,7 @@ EMPTY_RESPONSE = "Empty Response"
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 
-class Answering(routing.Answering[str]):
+class Answering(calls.Answering[str]):
     """One question, and the nodes that it is answered from.
 
     Args:
@@ -141,7 +140,7 @@ _TOOL = FunctionTool.from_defaults(
 )
 
 
-class ModelCall(routing.ModelCall):
+class ModelCall(calls.ModelCall):
     """A call of an LLM."""
 
     def __init__(self, answering: Answering, request: CallModel) -> None:
@@ -155,8 +154,8 @@ class ModelCall(routing.ModelCall):
         elif answering.decline == "tool":
             word, given = "chat_with_tools", [[_TOOL], None, sent]
         ways = (word, f"a{word}", f"stream_{word}", f"astream_{word}")
-        calls = (partial(getattr(llm, way), *given, **options) for way in ways)
-        super().__init__(answering, request, calls)
+        asked = (partial(getattr(llm, way), *given, **options) for way in ways)
+        super().__init__(answering, request, asked)
 
     def read(self, piece: Any, *, whole: bool) -> str:
         """Return the text of a reply or a piece; take note of what it reports.

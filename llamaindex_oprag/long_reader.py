@@ -19,11 +19,10 @@ from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag._tokenizer import default_tokenizer
 from llamaindex_oprag.results import as_nodes, as_passages
-from oprag.calls import Dialogue
+from oprag.calls import Dialogue, aanswer, answer
 from oprag.documents import check_entries
 from oprag.effects import in_thread
 from oprag.errors import refuse_unknown
-from oprag.routing import aanswer, answer
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag.units import (
     DIRECT_PROMPT,

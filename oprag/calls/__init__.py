@@ -1,6 +1,7 @@
 """Model calls: dialogues, prompts, windows, usage, kinds of failure."""
 
 from oprag.calls.client_errors import carried, hint_of, is_window_overflow, said_by
+from oprag.calls.decline import LONGEST_OPENING, declines, opening_of, word_in_reply
 from oprag.calls.dialogue import (
     CALL_DESCRIPTIONS,
     CallModel,
@@ -12,6 +13,7 @@ from oprag.calls.dialogue import (
     ask,
     frame_tokens,
 )
+from oprag.calls.driver import Answering, ModelCall, aanswer, answer
 from oprag.calls.ledger import Ledger, Price, TokenUsage, as_prices
 from oprag.calls.prompts import (
     CONTEXT_PART,
@@ -38,13 +40,16 @@ __all__ = [
     "CALL_DESCRIPTIONS",
     "CONTEXT_PART",
     "DECLINE_TOOL",
+    "LONGEST_OPENING",
     "QA_VARIABLES",
     "SENTINEL",
+    "Answering",
     "CallModel",
     "Decline",
     "Dialogue",
     "Finish",
     "Ledger",
+    "ModelCall",
     "Price",
     "PromptSize",
     "PromptedModel",
@@ -52,21 +57,26 @@ __all__ = [
     "Reply",
     "StreamEnd",
     "TokenUsage",
+    "aanswer",
+    "answer",
     "as_prices",
     "ask",
     "by_call",
     "carried",
     "check_prompt",
+    "declines",
     "field_of",
     "frame_tokens",
     "hint_of",
     "is_window_overflow",
     "keep_secret",
     "may_be_reasoning",
+    "opening_of",
     "qa_prompt",
     "said_by",
     "text_of",
     "well_formed",
     "without_reasoning",
     "without_secrets",
+    "word_in_reply",
 ]

@@ -3,7 +3,7 @@
 A method (Self-Route, the long reader) is a generator that decides everything and does
 no I/O. It yields a request, is sent what came of it, or has the error thrown into it,
 and returns its result. So sync and async code, streaming or not, take the same steps;
-`oprag.routing.answer` and `aanswer` carry them out for both frameworks.
+`oprag.calls.answer` and `aanswer` carry them out for both frameworks.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ import pytest
 
 from oprag_eval.refusals import is_refusal
 from oprag_eval.requests import read_reply
-from tests.routing.replies import ANSWERS, FURTHER_ANSWERS, FURTHER_REFUSALS, REFUSALS
+from tests.calls.replies import ANSWERS, FURTHER_ANSWERS, FURTHER_REFUSALS, REFUSALS
 
 
 def found(replies: dict[str, list[str]]) -> int:

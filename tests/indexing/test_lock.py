@@ -19,7 +19,7 @@ from tests.kit.fake_store import FakeStore
 HOLD = """
 import sys, time
 from oprag.indexing.lock import taken
-from oprag.tokens import carry_out
+from oprag.effects import carry_out
 from tests.kit.fake_store import FakeStore
 store = FakeStore()
 store.place = sys.argv[1]

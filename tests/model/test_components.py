@@ -8,7 +8,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 
 from langchain_oprag import LongReader
 from llamaindex_oprag import LongReaderSynthesizer
-from oprag.routing import declines
+from oprag.calls import declines
 from tests.langchain import routes
 from tests.langchain.corpus import ListRetriever
 from tests.llamaindex import self_routing

@@ -6,16 +6,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from oprag.calls import without_reasoning
+from oprag.calls import declines, without_reasoning
 from oprag.errors import ModelCallError
-from oprag.routing import declines
+from tests.calls.replies import ANSWERS, REFUSALS
+from tests.calls.test_decline import REAL
 from tests.kit.openai_server import Reply, ScriptedServer, Usage
 from tests.kit.words import words
 from tests.langchain import routes
 from tests.langchain.compat import IS_1X
 from tests.llamaindex import self_routing
-from tests.routing.replies import ANSWERS, REFUSALS
-from tests.routing.test_decline import REAL
 
 pytestmark = pytest.mark.slow
 

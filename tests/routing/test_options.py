@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from oprag.calls import Answering
 from oprag.errors import InvalidOptionError
-from oprag.routing import DEFAULT_STEPS, Answering, Step, as_steps, check_route
+from oprag.routing import DEFAULT_STEPS, Step, as_steps, check_route
 
 
 def test_the_default_is_the_papers_two_steps():

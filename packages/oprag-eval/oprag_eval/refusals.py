@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 
-from oprag.calls import SENTINEL
+from oprag.calls import LONGEST_OPENING, SENTINEL, opening_of
 from oprag.chunk import OTHER_ENDS
-from oprag.routing import LONGEST_OPENING, opening_of
 
 _CLAUSE_END = re.compile(
     rf"[\n.,:;!?…–—()\[\]{{}}<>{OTHER_ENDS}，、：；،؛（）【】「」]|\s-\s"

@@ -6,8 +6,14 @@ import re
 import string
 from collections.abc import Sequence
 
-from oprag.calls import SENTINEL, Decline, TokenUsage, by_call, without_reasoning
-from oprag.routing import declines
+from oprag.calls import (
+    SENTINEL,
+    Decline,
+    TokenUsage,
+    by_call,
+    declines,
+    without_reasoning,
+)
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
 from oprag_eval.metrics import bracketed_option

@@ -13,10 +13,10 @@ from oprag.calls import (
     PromptSize,
     ReadDocuments,
     Reply,
+    declines,
 )
 from oprag.chunk import FullText
 from oprag.effects import Finished, advance
-from oprag.routing import declines
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
 from oprag_eval.models import Call

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.calls import without_reasoning
+from oprag.calls import declines, without_reasoning, word_in_reply
+from oprag.calls.decline import DeclineDetector
 from oprag.errors import InvalidOptionError
-from oprag.routing import declines, word_in_reply
-from oprag.routing.decline import DeclineDetector
-from tests.routing.replies import ANSWERS, FURTHER_ANSWERS, FURTHER_REFUSALS, REFUSALS
+from tests.calls.replies import ANSWERS, FURTHER_ANSWERS, FURTHER_REFUSALS, REFUSALS
 
 ROOT = Path(__file__).parents[2]
 REAL = json.loads(Path(__file__).with_name("smollm2_replies.json").read_text("utf-8"))

@@ -14,13 +14,8 @@ import itertools
 import re
 from collections.abc import Collection
 
-from oprag.calls import (
-    DECLINE_TOOL,
-    SENTINEL,
-    Decline,
-    may_be_reasoning,
-    without_reasoning,
-)
+from oprag.calls.prompts import DECLINE_TOOL, SENTINEL, Decline
+from oprag.calls.replies import may_be_reasoning, without_reasoning
 from oprag.chunk import OTHER_ENDS
 from oprag.errors import invalid_option
 

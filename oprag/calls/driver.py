@@ -22,22 +22,13 @@ from contextlib import aclosing, closing
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from oprag.calls import (
-    DECLINE_TOOL,
-    CallModel,
-    Decline,
-    Dialogue,
-    Finish,
-    Ledger,
-    PromptSize,
-    ReadDocuments,
-    Reply,
-    StreamEnd,
-    TokenUsage,
-)
+from oprag.calls.decline import DeclineDetector
+from oprag.calls.dialogue import CallModel, Dialogue, PromptSize, ReadDocuments, Reply
+from oprag.calls.ledger import Ledger, TokenUsage
+from oprag.calls.prompts import DECLINE_TOOL, Decline
+from oprag.calls.replies import Finish, StreamEnd
 from oprag.documents import DocumentSource
 from oprag.effects import Finished, advance, in_thread
-from oprag.routing.decline import DeclineDetector
 from oprag.tokens import NamedTokenCounter
 
 OutT = TypeVar("OutT")
