@@ -22,6 +22,7 @@ from oprag.cli.doctor import doctor
 from oprag.cli.index_command import index
 from oprag.cli.mcp import mcp
 from oprag.cli.messages import note, stop
+from oprag.cli.options import name_values
 from oprag.cli.play import play
 from oprag.cli.serve import serve
 from oprag.errors import OpragError, OpragWarning
@@ -29,6 +30,20 @@ from oprag.errors import OpragError, OpragWarning
 
 class _OneLineErrors(TyperGroup):
     """Turns the errors that a user can do something about into one line each."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands by the occasion on which one types them."""
+        lines: dict[str, str] = {}
+        for name in self.list_commands(ctx):
+            if command := self.get_command(ctx, name):
+                lines[name] = command.get_short_help_str(_WIDEST)
+        others = lines.keys() - set().union(*_PANELS.values())
+        width = max(map(len, lines), default=0)
+        for title, names in {**_PANELS, "Others": sorted(others)}.items():
+            shown = [(n.ljust(width), lines[n]) for n in names if n in lines]
+            if shown:
+                with formatter.section(title):
+                    formatter.write_dl(shown)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command.
@@ -60,6 +75,15 @@ _OF_EVAL = {
     "sweep": "Find out how many tokens your own documents need.",
 }
 """The commands of the distribution `oprag-eval`."""
+_PANELS = {
+    "Ask your files": ("context", "ask", "play", "demo"),
+    "Keep an index": ("index", "doctor"),
+    "Serve other programs": ("mcp", "serve"),
+    "Measure": ("sweep", "questions", "check-questions", "evaluate", "reproduce"),
+}
+"""The commands as help lists them."""
+_WIDEST = 60
+"""Characters of a command's line in that list."""
 _OWN_EXTRA = {"mcp": "mcp", "play": "play", "serve": "serve"}
 _OF_PYDANTIC = re.compile("Value error, |, unable to parse.*")
 
@@ -140,11 +164,12 @@ app = typer.Typer(
     cls=_OneLineErrors,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     # Plain text: readable in every terminal, file and screen reader.
     rich_markup_mode=None,
 )
 for _command in (demo, index, context, ask, doctor, play, mcp, serve):
-    app.command()(_command)
+    app.command()(name_values(_command))
 
 
 def _not_installed(ctx: typer.Context) -> None:
@@ -156,7 +181,7 @@ def _not_installed(ctx: typer.Context) -> None:
 
 _installed = {entry.name: entry for entry in entry_points(group="oprag.commands")}
 for _name in sorted(_installed):
-    app.command(_name)(_installed[_name].load())
+    app.command(_name)(name_values(_installed[_name].load()))
 for _name in sorted(_OF_EVAL.keys() - _installed.keys()):
     # Whatever is given to it, it says how to install the command.
     anything = {"allow_extra_args": True, "ignore_unknown_options": True}

@@ -15,6 +15,8 @@ from oprag.cli.options import (
     Question,
     SearchOptions,
     Window,
+    check_paths,
+    check_question,
     takes,
 )
 
@@ -71,6 +73,8 @@ def ask(
         raise stop("--max-context-tokens is for --route self alone.", 2)
     if route == "rag" and decline == "tool":
         raise stop("--decline is for --route self alone.", 2)
+    check_question(question)
+    check_paths(*files)
 
     from oprag.calls import without_secrets
     from oprag.cli.answers import answer_by_self_route, answer_from_passages

@@ -18,6 +18,7 @@ from chromadb.config import Settings
 from chromadb.errors import ChromaError
 
 from oprag.cli.messages import stop
+from oprag.cli.options import OF_CHROMA
 from oprag.diagnosing import Change
 from oprag.files import write_whole
 from oprag.stores import ChromaChunks, StoredChunk
@@ -190,12 +191,8 @@ def chosen_collection(
             are several and none was named.
     """
     if not (directory / DATABASE).is_file():
-        found = "does not exist"
-        if directory.exists():
-            found = f"is not a Chroma directory: it has no {DATABASE}"
         message = (
-            f"{directory} {found}. Give the folder that was passed as "
-            "persist_directory= or to PersistentClient."
+            f"{directory} is not a Chroma directory: it has no {DATABASE}. {OF_CHROMA}"
         )
         raise stop(message, 2)
     # Without a lock, which would itself be a file, unless a writer has left one.

@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from oprag.cli.options import Files, Question, SearchOptions, takes
+from oprag.cli.options import (
+    Files,
+    Question,
+    SearchOptions,
+    check_paths,
+    check_question,
+    takes,
+)
 
 
 @takes(SearchOptions)
@@ -34,6 +41,9 @@ def context(
       oprag context notes/ "What did we decide in May?" > passages.txt
       oprag context notes/ report.pdf "What is left to do?" --json
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
+    check_question(question)
+    check_paths(*files)
+
     from oprag.cli.search import search, search_values
 
     found = search(files, question, options, citations=not plain)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from oprag.cli.messages import note, stop
-from oprag.cli.options import AsJson, Collection
+from oprag.cli.options import OF_CHROMA, AsJson, Collection
 from oprag.errors import counted
 
 if TYPE_CHECKING:
@@ -89,6 +89,8 @@ def doctor(
       oprag doctor chroma/ --restore chroma/oprag-backups/FILE.jsonl
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     _check_options(documents, sample, repair=repair, write=write)
+    if not directory.exists():
+        raise stop(f"{directory} does not exist. {OF_CHROMA}", 2)
 
     from oprag.cli.chroma_directory import open_directory
     from oprag.cli.folder_texts import FolderTexts

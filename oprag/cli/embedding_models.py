@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -119,11 +121,17 @@ def load_embedding_model(
     return _load(name, name, "the model hub", may_download=True)
 
 
-def load_model(name: str, console: Console) -> SentenceTransformerEmbeddings:
-    """Load an embedding model by name and tell where it came from."""
+def load_model(
+    name: str, console: Console, say: Callable[[str], object] | None = None
+) -> SentenceTransformerEmbeddings:
+    """Load an embedding model by name and tell where it came from.
+
+    `say` is told; without it, the reader at once.
+    """
     with console.status("Loading the embedding model …"):
         embeddings = load_embedding_model(name, packaged=packaged_weights())
-    console.print(f"Embedding model: {name}, from {embeddings.origin}", soft_wrap=True)
+    say = partial(console.print, soft_wrap=True) if say is None else say
+    say(f"Embedding model: {name}, from {embeddings.origin}")
     return embeddings
 
 

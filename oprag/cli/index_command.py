@@ -15,6 +15,7 @@ from oprag.cli.options import (
     Directory,
     EmbeddingModel,
     Files,
+    check_paths,
 )
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def index(
     if not (chroma or store) and (collection or remove_missing != "no"):
         message = "--collection and --remove-missing belong to --chroma and --store."
         raise stop(message, 2)
+    check_paths(*files)
 
     from oprag.cli.clustered import index_together, server_store
     from oprag.cli.display import make_console, progress_bar

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from oprag.cli.options import FolderOrIndex, ServeOptions, takes
+from oprag.cli.options import FolderOrIndex, ServeOptions, check_paths, takes
 
 _PATIENCE = 30.0
 """Seconds that a call waits for documents that are being opened; clients wait 60."""
@@ -43,6 +43,8 @@ def mcp(
       oprag mcp chroma/ --collection notes --widen fill
       oprag mcp notes/ --http 8321
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
+    check_paths(path)
+
     from oprag.cli.librarian import librarian_of
 
     librarian = librarian_of(path, options, patience=_PATIENCE)

@@ -7,10 +7,14 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
+OF_CHROMA = (
+    "Give the folder that was passed as persist_directory= or to PersistentClient."
+)
 DEFAULT_EMBEDDING_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 
 TokenBudget = Annotated[
@@ -151,6 +155,49 @@ class ServeOptions:
     collection: Collection = ""
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL
     directory: Directory = None
+
+
+_METAVARS = {int: "N", float: "N", str: "TEXT", Path: "PATH"}
+"""The words of help for a value, by its type."""
+
+
+def name_values(command: Callable[..., None]) -> Callable[..., None]:
+    """Name the values of a command's options in its help: `N`, `TEXT`, `PATH`."""
+    for hint in get_type_hints(command, include_extras=True).values():
+        kind, *infos = get_args(hint) or (hint,)
+        kinds = [*get_args(kind), kind]
+        name = next((_METAVARS[each] for each in kinds if each in _METAVARS), None)
+        for info in infos:
+            if isinstance(info, OptionInfo) and info.metavar is None:
+                info.metavar = name
+    return command
+
+
+def check_paths(*paths: Path) -> None:
+    """Refuse a file or folder that is not there, before anything large is imported.
+
+    Raises:
+        UnreadableFileError: There is nothing by this name.
+    """
+    from oprag.files import unreadable
+
+    for path in paths:
+        try:
+            path.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            raise unreadable(path, "does not exist") from None
+        except (OSError, ValueError):
+            continue  # whoever reads it says what is wrong
+
+
+def check_question(question: str) -> None:
+    """Refuse a question without a word.
+
+    Raises:
+        typer.BadParameter: It is blank.
+    """
+    if not question.strip():
+        raise typer.BadParameter("it is empty.", param_hint="QUESTION")
 
 
 def takes(kind: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-import typer
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 from rich.console import Console
@@ -73,23 +73,21 @@ def search(
     number and place.
 
     Raises:
-        typer.BadParameter: The question is blank.
         UnreadableFileError: See `read_files`.
         ModelCallError: See `load_embedding_model`.
         BudgetTooSmallError: Not even the best chunk fits.
         OSError: The folder cannot be written to.
     """
-    if not question.strip():
-        raise typer.BadParameter("it is empty.", param_hint="QUESTION")
     notes = make_console(stderr=True)
-    files = read_told(paths, notes)
-    embeddings = load_model(options.embedding_model, notes)
+    said: list[str] = []
+    files = read_told(paths, notes, said.append)
+    embeddings = load_model(options.embedding_model, notes, said.append)
     folder = options.directory or cache_folder()
     with progress_bar(notes, "Indexing files", files.names) as progress:
         index = own_index(
             real_names(paths), files, embeddings, folder=folder, show_progress=progress
         )
-    tell_index(index, notes)
+    tell_index(index, notes, said)
     retrieved = retrieve(index.vectorstore, question, options, citations=citations)
     return Search(files, index, retrieved)
 
@@ -99,8 +97,16 @@ def real_names(paths: Sequence[Path]) -> list[str]:
     return [os.fsencode(os.path.realpath(path)).hex() for path in paths]
 
 
-def read_told(paths: Sequence[Path], notes: Console, **how: Any) -> FilesRead:
-    """Read files (`read_files`) and report how many they are, and what was skipped."""
+def read_told(
+    paths: Sequence[Path],
+    notes: Console,
+    say: Callable[[str], object] | None = None,
+    **how: Any,
+) -> FilesRead:
+    """Read files (`read_files`) and report how many they are, and what was skipped.
+
+    `say` is told how many; without it, the reader at once.
+    """
     with notes.status("Reading the files …") as status:
         how["on_file"] = lambda file: status.update(Text(f"Reading {file.name} …"))
         files = read_files(paths, **how)
@@ -108,15 +114,21 @@ def read_told(paths: Sequence[Path], notes: Console, **how: Any) -> FilesRead:
         note(f"Skipped: {error}")
     for name, notice in files.notices.items():
         note(f"Not all of {name!r} is read: {notice}.")
-    notes.print(f"Read: {counted(len(files.names), 'file')}", soft_wrap=True)
+    say = partial(notes.print, soft_wrap=True) if say is None else say
+    say(f"Read: {counted(len(files.names), 'file')}")
     return files
 
 
-def tell_index(index: Index, notes: Console) -> None:
-    """Report how large an index is, and where."""
+def tell_index(index: Index, notes: Console, said: Sequence[str] = ()) -> None:
+    """Report how large an index is, and where.
+
+    One line if it is used again; else what was `said` comes first.
+    """
     how = "used again from" if index.reused else "now kept in"
-    said = f"Index: {counted(index.chunks, 'chunk')}, {how} {index.path}"
-    notes.print(said, soft_wrap=True)
+    lines = [] if index.reused else [*said]
+    lines.append(f"Index: {counted(index.chunks, 'chunk')}, {how} {index.path}")
+    for line in lines:
+        notes.print(line, soft_wrap=True)
 
 
 def retrieve(

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from oprag.cli.messages import note, stop
-from oprag.cli.options import FolderOrIndex, ServeOptions, takes
+from oprag.cli.options import FolderOrIndex, ServeOptions, check_paths, takes
 
 _SHORTEST = 16
 """Characters of a key that is not guessed."""
@@ -59,6 +59,8 @@ def serve(
             "OPRAG_API_KEY, such as to what `openssl rand -hex 16` prints."
         )
         raise stop(message, 2)
+    check_paths(path)
+
     from oprag.cli.librarian import librarian_of
     from oprag.cli.listener import listen, run_server
 

@@ -1,6 +1,7 @@
 """The command line itself: help, version, completion, and errors in one line."""
 
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -15,6 +16,7 @@ from oprag.cli import main
 from oprag.cli.app import _OneLineErrors, app
 from oprag.cli.embedding_models import ModelCallError
 from oprag.errors import UnfilledBudgetWarning
+from tests.kit.fresh_interpreter import run
 
 ROOT = Path(__file__).parents[2]
 RUNNER = CliRunner()
@@ -27,12 +29,60 @@ def test_without_a_command_the_commands_are_listed():
     assert "Usage:" in result.output
 
 
-def test_the_list_of_commands_is_not_cut_at_eighty_columns():
-    result = RUNNER.invoke(app, ["--help"], env={"COLUMNS": "80"})
+def test_help_lists_the_commands_in_four_panels_not_cut_at_eighty_columns():
+    result = RUNNER.invoke(app, ["-h"], env={"COLUMNS": "80"})
 
-    _, _, commands = result.output.partition("Commands:")
-    assert len(commands.split("\n")) > 6
-    assert "..." not in commands
+    panels = re.findall(r"^([A-Z].*):\n((?:  .+\n)+)", result.output, re.MULTILINE)
+    titles = dict(panels)
+    assert [*titles][1:] == [
+        "Ask your files",
+        "Keep an index",
+        "Serve other programs",
+        "Measure",
+    ]
+    assert titles["Keep an index"].split()[0] == "index"
+    assert "sweep" in titles["Measure"]
+    assert "..." not in "".join([*titles.values()][1:])
+
+
+def test_help_names_values_by_one_word():
+    shown = RUNNER.invoke(app, ["context", "-h"]).output
+
+    assert re.search(r"--k N ", shown)
+    assert re.search(r"--embedding-model TEXT ", shown)
+    assert re.search(r"--directory PATH ", shown)
+    assert (
+        "oprag play [OPTIONS] [FILE]..."
+        in RUNNER.invoke(app, ["play", "-h"], prog_name="oprag").output
+    )
+
+
+HEAVY = ("langchain_core", "chromadb", "torch", "numpy")
+MISSING = """
+import sys
+from oprag.cli import main
+sys.argv = ["oprag", *{arguments!r}]
+try:
+    main()
+except SystemExit as end:
+    print(end.code, *(name for name in {heavy!r} if name in sys.modules))
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["context", "absent.pdf", "Who pays?"], 1),
+        (["ask", "absent.pdf", "Who pays?", "--model", "openai:x"], 1),
+        (["index", "absent.pdf"], 1),
+        (["doctor", "absent"], 2),
+        (["mcp", "absent"], 1),
+        (["sweep", "absent", "--questions", "absent.csv"], 1),
+        (["context", os.curdir, " "], 2),
+    ],
+)
+def test_a_missing_file_is_told_before_anything_large_is_imported(arguments, code):
+    assert run(MISSING.format(arguments=arguments, heavy=HEAVY)) == f"{code}\n"
 
 
 def test_the_version_is_the_installed_one():

@@ -27,7 +27,7 @@ def play(
         list[Path] | None,
         typer.Argument(
             exists=True,
-            metavar="[FILE]...",
+            metavar="FILE",
             help="Text, Markdown, HTML, PDF and Word files, or folders of them; more "
             "can be dropped on the page.",
             show_default=False,

@@ -108,6 +108,9 @@ def test_our_figures_stand_beside_the_papers(ask, articles, tmp_path):
     planned = {(row["first"], row["second"]) for row in compared}
     assert planned == {(pair["first"], pair["second"]) for pair in found["pairs"]}
 
+    again, _ = ask(script, "dos-rag/quality", "--data", articles, *DOS, "--json")
+    assert json.loads(again.stdout) == found
+
 
 def test_it_says_in_how_many_pairs_the_same_system_is_higher(ask, tmp_path):
     """The reader knows the answer where it reads passages in order, or best first."""

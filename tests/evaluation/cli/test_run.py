@@ -1,5 +1,6 @@
 """A run from end to end with a real client: it fails, is stopped, and goes on."""
 
+import json
 import re
 
 import pytest
@@ -54,6 +55,16 @@ def test_a_run_with_a_model_tells_what_it_will_send_and_what_it_sent(ask, tmp_pa
     assert "Spent: 2,040 tokens, cost 0.0044" in result.stdout
     assert "offline" not in result.stdout
     assert "more than the cap" not in result.stderr
+
+
+def test_the_result_is_json_alone_if_asked(tiny_model, tmp_path):
+    few = ["--systems", "dos-rag", "--budgets", "200", "--limit-questions", "2"]
+    model = ["--embedding-model", str(tiny_model), "--cache", str(tmp_path / "cache")]
+
+    result = run(*PASSKEY, *few, *model, "--out", str(tmp_path / "run"), "--json")
+
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["report"].endswith("report.html")
 
 
 @pytest.mark.slow
@@ -113,6 +124,7 @@ def options_of_the_mill(tmp_path) -> list[str]:
         (2, [*PASSKEY, "--budgets", "1k"], "such as 500,1000"),
         (2, [*PASSKEY, "--temperature", "warm"], "a number, or"),
         (2, [*PASSKEY, "--dry-run", "--max-cost", "1"], "--price"),
+        (2, [*PASSKEY, "--dry-run", "--json"], "give one"),
         (1, ["--data", "nothing", "--dry-run"], "infinitebench/en.qa"),
         (1, [*PASSKEY, "--systems", "rag", "--dry-run"], "vanilla-rag"),
         (1, ["--data", "quality=missing", "--dry-run"], "missing"),

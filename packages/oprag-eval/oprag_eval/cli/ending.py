@@ -23,6 +23,41 @@ RED = 5
 """Exit code where the gate is red."""
 
 
+def summary_values(directory: RunDirectory, summary: Summary) -> dict[str, Any]:
+    """Return the result of a run as plain JSON values."""
+    values: dict[str, Any] = dataclasses.asdict(summary)
+    return {**values, "report": str(directory.path / "report.html")}
+
+
+def show_json(values: object) -> None:
+    """Print values on standard output, for other programs."""
+    typer.echo(json.dumps(values, ensure_ascii=False, indent=2))
+
+
+@dataclass(frozen=True)
+class JsonEnding:
+    """The end of `oprag evaluate --json`, and of each set of `oprag reproduce`."""
+
+    shown: bool = True
+    """Whether the result is printed; otherwise whoever asked for the run does it."""
+    as_json: bool = True
+
+    def judge_answers(self, directory: RunDirectory, dataset: Dataset) -> None:
+        """Leave the answers as they are scored."""
+
+    def __call__(
+        self,
+        directory: RunDirectory,
+        dataset: Dataset,  # noqa: ARG002 -- what every ending is given
+        summary: Summary,
+        lines: Sequence[str],  # noqa: ARG002 -- the same
+    ) -> int:
+        """Print the result."""
+        if self.shown:
+            show_json(summary_values(directory, summary))
+        return 0
+
+
 @dataclass(frozen=True)
 class SweepEnding:
     """What `oprag sweep` does with a run that is answered."""
@@ -55,10 +90,8 @@ class SweepEnding:
         verdict = self._verdict(directory, summary)
         gated = bool(self.bounds) or self.compared is not None
         if self.as_json:
-            values: dict[str, Any] = dataclasses.asdict(summary)
-            values["report"] = str(directory.path / "report.html")
-            values["gate"] = verdict.to_dict() if gated else None
-            typer.echo(json.dumps(values, ensure_ascii=False, indent=2))
+            gate = verdict.to_dict() if gated else None
+            show_json({**summary_values(directory, summary), "gate": gate})
         else:
             told = [*verdict.lines(summary, self.compared)] if gated else []
             typer.echo("\n".join([*lines, *([""] if told else []), *told]))

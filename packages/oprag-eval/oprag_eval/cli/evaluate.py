@@ -8,8 +8,14 @@ from typing import Annotated
 import typer
 
 from oprag.cli.messages import stop
-from oprag.cli.options import takes
-from oprag_eval.cli.options import RunOptions, Systems, read_budgets, read_specs
+from oprag.cli.options import AsJson, takes
+from oprag_eval.cli.options import (
+    RunOptions,
+    Systems,
+    read_budgets,
+    read_specs,
+    refuse_json_of_estimate,
+)
 
 _DATA = (
     "Name a data set: --data NAME=PATH (`oprag evaluate --list` shows the names). Your "
@@ -46,6 +52,7 @@ def evaluate(
     show_list: Annotated[
         bool, typer.Option("--list", help="Show the data sets and the systems.")
     ] = False,
+    as_json: AsJson = False,
     options: RunOptions,
 ) -> None:
     """Compare systems at equal tokens, on published data.
@@ -70,9 +77,11 @@ def evaluate(
     specs, tokens = read_specs(systems), read_budgets(budgets)
     if not data:
         raise stop(_DATA, code=2)
+    refuse_json_of_estimate(options, as_json=as_json)
 
     from oprag_eval.catalogue import make_system
     from oprag_eval.cli.data import restrict, sweep_measure, with_answer_recall
+    from oprag_eval.cli.ending import JsonEnding
     from oprag_eval.cli.run import perform
     from oprag_eval.data import load
 
@@ -83,4 +92,5 @@ def evaluate(
     measure = sweep_measure(dataset, offline=options.offline)
     if options.offline:  # its answers say little: show what contexts hold
         dataset = with_answer_recall(dataset)
-    perform(dataset, chosen, tokens, options, out, measure=measure)
+    ending = JsonEnding() if as_json else None
+    perform(dataset, chosen, tokens, options, out, measure=measure, ending=ending)

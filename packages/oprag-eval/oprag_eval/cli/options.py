@@ -170,6 +170,12 @@ class RunOptions:
                 note(f"A run would stop here. {error.message}")
 
 
+def refuse_json_of_estimate(options: RunOptions, *, as_json: bool) -> None:
+    """Refuse JSON of a dry run, which has no result."""
+    if as_json and options.dry_run:
+        raise stop("--json prints results, and --dry-run has none: give one.", code=2)
+
+
 def read_budgets(text: str) -> list[int]:
     """Read `500,1000` as numbers of tokens, ascending, each once."""
     parts = text.replace(",", " ").split()

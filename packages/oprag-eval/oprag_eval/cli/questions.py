@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from oprag.cli.messages import note, stop
-from oprag.cli.options import ChatModelName, Files
+from oprag.cli.options import ChatModelName, Files, check_paths
 
 _MISSING = 3
 """Exit code where gold is not in the documents."""
@@ -46,6 +46,8 @@ def questions(
 
     Exit codes: 0, or 1 when nothing could be drafted.
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
+    check_paths(*files)
+
     from oprag.cli.chat_models import load_chat_model
     from oprag.cli.display import make_console, progress_bar
     from oprag.files import write_whole
@@ -98,6 +100,8 @@ def check_questions(
     Exit codes: 0 when all gold passages are there, 3 when not, 1 when a file cannot be
     read.
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
+    check_paths(*files)
+
     from oprag_eval.cli.data import own_documents
     from oprag_eval.data import check_gold, read_own
     from oprag_eval.reports.tables import number_of

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from oprag.cli.messages import stop
-from oprag.cli.options import takes
-from oprag_eval.cli.options import RunOptions
+from oprag.cli.options import AsJson, takes
+from oprag_eval.cli.options import RunOptions, refuse_json_of_estimate
 
 if TYPE_CHECKING:
     from oprag_eval.estimate import RunEstimate
@@ -25,7 +25,7 @@ _NO_NAME = "No table is named. Give one; `oprag reproduce --list` shows them."
 def reproduce(
     ctx: typer.Context,
     name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="The table.", show_default=False)
+        str, typer.Argument(metavar="NAME", help="The table.", show_default=False)
     ] = "",
     *,
     data: Annotated[
@@ -57,6 +57,7 @@ def reproduce(
     show_list: Annotated[
         bool, typer.Option("--list", help="Show the tables, and who answered.")
     ] = False,
+    as_json: AsJson = False,
     options: RunOptions,
 ) -> None:
     """Run a paper's table again, beside your own figures.
@@ -81,6 +82,7 @@ def reproduce(
         return
     if not name:
         raise stop(_NO_NAME, code=2)
+    refuse_json_of_estimate(options, as_json=as_json)
 
     from oprag_eval import rough
     from oprag_eval.cli.display import estimate_lines, heading
@@ -98,17 +100,23 @@ def reproduce(
         )
         return
     options.check()
-    typer.echo("\n".join(heading(recipe, reader, differs)))
+    typer.echo("\n".join(heading(recipe, reader, differs)), err=as_json)
     folder = out or Path("oprag-reproduce", *name.split("/"), reader)
     several = len(recipe.sets) > 1
     folders = [folder / one if several else folder for one in recipe.sets]
     spent_in = folder / "spending.jsonl"
     estimates, failed = _run(
-        recipe, reader, options, paths, folders=folders, spent_in=spent_in
+        recipe,
+        reader,
+        options,
+        paths,
+        folders=folders,
+        spent_in=spent_in,
+        as_json=as_json,
     )
     if not options.dry_run:
         if all((each / "summary.json").exists() for each in folders):
-            _compare(recipe, reader, folders, folder, differs)
+            _compare(recipe, reader, folders, folder, differs, as_json=as_json)
         if failed is not None:
             raise failed
     elif several:
@@ -138,15 +146,18 @@ def _run(
     *,
     folders: Sequence[Path],
     spent_in: Path,
+    as_json: bool,
 ) -> tuple[list[RunEstimate], typer.Exit | None]:
     """Ask every set, as `oprag evaluate` does, or estimate it."""
     from oprag_eval.cli.data import restrict
+    from oprag_eval.cli.ending import JsonEnding
     from oprag_eval.cli.run import FAILED, perform
     from oprag_eval.data import load
 
+    ending = JsonEnding(shown=False) if as_json else None
     estimates, failed = [], None
     for name, folder in zip(recipe.sets, folders, strict=True):
-        typer.echo(f"\n{name}\n" if len(folders) > 1 else "")
+        typer.echo(f"\n{name}\n" if len(folders) > 1 else "", err=as_json)
         dataset = restrict(load(name, paths[name]), options.limit_questions)
         try:
             estimate = perform(
@@ -158,6 +169,7 @@ def _run(
                 measure=recipe.scored(reader, dataset),
                 planned=recipe.planned,
                 spent_in=spent_in,
+                ending=ending,
             )
             estimates += [estimate] if estimate else []
         except typer.Exit as stopped:  # with answers missing there is still a table
@@ -213,6 +225,8 @@ def _compare(
     folders: Sequence[Path],
     folder: Path,
     differs: Sequence[str],
+    *,
+    as_json: bool,
 ) -> None:
     """Put the runs beside the paper, in a file and on the screen."""
     from oprag.files import write_whole
@@ -235,4 +249,5 @@ def _compare(
     }
     text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
     write_whole(folder / "reproduction.json", text.encode())
-    typer.echo("\n".join(["", *comparison_lines(recipe, reader, rows, pairs)]))
+    lines = ["", *comparison_lines(recipe, reader, rows, pairs)]
+    typer.echo(text.rstrip() if as_json else "\n".join(lines))

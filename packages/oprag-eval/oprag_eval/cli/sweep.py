@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oprag.cli.messages import stop
-from oprag.cli.options import Files, takes
-from oprag_eval.cli.options import RunOptions, Systems, read_budgets, read_specs
+from oprag.cli.options import AsJson, Files, check_paths, takes
+from oprag_eval.cli.options import (
+    RunOptions,
+    Systems,
+    read_budgets,
+    read_specs,
+    refuse_json_of_estimate,
+)
 
 if TYPE_CHECKING:
     from oprag_eval.data import Dataset
@@ -79,9 +85,7 @@ def sweep(
             show_default=False,
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON.")
-    ] = False,
+    as_json: AsJson = False,
     out: Annotated[
         Path,
         typer.Option(
@@ -111,6 +115,8 @@ def sweep(
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     specs = read_specs(systems)
     tokens = read_budgets(budgets) if budgets else []
+    refuse_json_of_estimate(options, as_json=as_json)
+    check_paths(*files, questions)
 
     from oprag.tokens import resolve_token_counter
     from oprag_eval.catalogue import make_system
