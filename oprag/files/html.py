@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from oprag.files.html_lines import Line, read_lines
+from oprag.files.html_repairs import close_elements, find_unclosed, flatten
 from oprag.files.text import decode
 from oprag.optional import require
 from oprag.tokens import encodable
@@ -26,6 +27,8 @@ _SPACE = re.compile(r"[\s\x1c-\x1f]+")
 _NOT_WORD = re.compile(r"\W+")
 _TINY, _SHORT = 60, 80
 """Characters below which a line may go: inside the body, and before or after it."""
+_FEW = 40
+"""Lines of a short page, at most."""
 _PAGE = 250
 """Characters of a page that is hidden as a whole, at least."""
 _LINKED = 0.5
@@ -57,12 +60,14 @@ def html_text(data: bytes) -> str:
         MissingDependencyError: lxml or trafilatura is not installed.
         NoTextError: The page is not in the encoding that it should be in.
     """
-    root = _parse(encodable(decode(data, _declared(data))))
+    page = close_elements(encodable(decode(data, _declared(data))))
+    root = _parse(page)
     if root is None:
         return ""
     title = _title(root)
-    lines = read_lines(root, document=True)
-    hidden = read_lines(root, document=True, hidden=True)
+    unclosed = find_unclosed(page)
+    lines = read_lines(root, document=True, unclosed=unclosed)
+    hidden = read_lines(root, document=True, hidden=True, unclosed=unclosed)
     if 2 * _count(lines) < _count(hidden) > _PAGE:  # until a script shows it
         lines = hidden
     body = _join(_leave_out_around(lines, root))
@@ -84,10 +89,12 @@ def shown_text(page: str, *, document: bool = False) -> Shown:
     Raises:
         MissingDependencyError: lxml is not installed.
     """
+    page = close_elements(page)
     root = _parse(page)
     if root is None:
         return Shown("", "")
-    return Shown(_title(root), _join(read_lines(root, document=document)))
+    lines = read_lines(root, document=document, unclosed=find_unclosed(page))
+    return Shown(_title(root), _join(lines))
 
 
 def _declared(data: bytes) -> str | None:
@@ -98,13 +105,21 @@ def _declared(data: bytes) -> str | None:
 
 def _parse(page: str) -> Any:
     """Return the page's element; None where it has none."""
+    root, is_whole = _parse_once(page)
+    return root if is_whole else _parse_once(flatten(page))[0]
+
+
+def _parse_once(page: str) -> tuple[Any, bool]:
+    """Return the page's element, and whether the parser read all of it."""
     html = require("lxml.html", extra="cli", purpose="Reading HTML files")
     etree = require("lxml.etree", extra="cli", purpose="Reading HTML files")
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True, remove_pis=True)
     try:
-        return html.document_fromstring(page.encode(), parser=parser)
-    except etree.ParserError:  # nothing but comments
-        return None
+        root = html.document_fromstring(page.encode(), parser=parser)
+    except etree.ParserError:  # nothing but comments, or too deep in one another
+        root = None
+    too_deep = etree.ErrorTypes.ERR_RESOURCE_LIMIT
+    return root, not any(error.type == too_deep for error in parser.error_log)
 
 
 def _title(root: Any) -> str:
@@ -125,9 +140,10 @@ def _leave_out_around(lines: list[Line], root: Any) -> list[Line]:
     body = [number for number, is_body in enumerate(are_body) if is_body]
     first, last = (body[0], body[-1]) if body else (0, len(lines))
     kept = []
+    is_short = len(lines) < _FEW
     for number, line in enumerate(lines):
         inside = first <= number <= last
-        if are_body[number] or not _may_go(line, inside=inside):
+        if are_body[number] or not _may_go(line, inside=inside, is_short=is_short):
             kept.append(line)
     return kept
 
@@ -143,13 +159,20 @@ def _words(text: str) -> str:
     return _NOT_WORD.sub("", text).lower()
 
 
-def _may_go(line: Line, *, inside: bool) -> bool:
-    """Tell whether a line that is not in the body looks like one around it."""
-    if line.prefix == "# ":
+def _may_go(line: Line, *, inside: bool, is_short: bool) -> bool:
+    """Tell whether a line that is not in the body looks like one around it.
+
+    Args:
+        line: The line.
+        inside: Whether it stands between lines of the body.
+        is_short: Whether its page is: little stands around the text of such a page.
+    """
+    if line.prefix == "# " or (line.text.startswith("| ") and not line.around):
         return False
     if line.linked >= _LINKED * len(line.text):
-        return line.around or not inside
-    if inside:
+        is_heading = is_short and line.prefix != ""
+        return line.around or not (inside or is_heading)
+    if inside or is_short:
         return line.around and len(line.text) < _TINY
     return line.around or len(line.text) < _SHORT
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from oprag.files.html_lists import ListNumbers, name_power
-from oprag.files.html_tables import (
-    CONTROLS,
-    LINES,
-    PARAGRAPHS,
-    STRUCK,
-    UNSEEN,
-    read_rows,
-)
+from oprag.files.html_lists import ListNumbers
+from oprag.files.html_pieces import LINES, PARAGRAPHS, Pieces
+from oprag.files.html_styles import Styles
+from oprag.files.html_tables import read_rows
 
 _HEADING = re.compile("h[1-6]")
 _AROUND = frozenset(("aside", "dialog", "footer", "header", "nav", "menu"))
@@ -36,16 +32,11 @@ _CALLED = re.compile(
     re.IGNORECASE,
 )
 """What elements around the text are called."""
-_HIDDEN = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])",
-    re.IGNORECASE,
-)
-_AT_RULE = re.compile(r"@[^{;]*(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\})")
-_RULE = re.compile(r"([^{}]*)\{([^{}]*)\}")
-_SIMPLE = re.compile(r"[.#][\w-]+\Z")
 _KEPT_SPACE, _KEPT_LINE = "\ue000", "\ue001"
 """Stand for the white space of preformatted text while other is thrown out."""
 _SPACE = re.compile(r"[ \t\n\r\f]+")
+_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
+"""Places at which words may be divided; most are not."""
 
 
 @dataclass
@@ -69,49 +60,45 @@ class Line:
         return self.prefix + self.text
 
 
-def read_lines(root: Any, *, document: bool, hidden: bool = False) -> list[Line]:
+def read_lines(
+    root: Any, *, document: bool, hidden: bool = False, unclosed: Collection[str] = ()
+) -> list[Line]:
     """Return the lines of a page that hold text.
 
     Args:
         root: The page's element.
-        document: Read it as a document: headings, numbers of lists and tables are
-            marked, what was struck and what can be pressed is left out.
-        hidden: Whether to read what is hidden, too.
+        document: Read it as a document: headings, numbers of lists, tables and
+            equations are marked, fields have their values, what was struck and what can
+            only be pressed is left out.
+        hidden: Whether to read what is hidden, too, and what is shown in the place of
+            something else.
+        unclosed: Tags that the page does not close.
     """
-    reader = _Reader(document=document, styles=set() if hidden else _hiding_rules(root))
-    reader.hidden = hidden
+    styles = Styles(root)
+    pieces = Pieces(styles, unclosed, document=document, hidden=hidden)
+    reader = _Reader(pieces, ListNumbers(styles), document=document)
     reader.read(root)
     return [line for line in map(_finish, reader.lines) if line.text]
 
 
 def _finish(line: Line) -> Line:
-    text = re.sub(" +", " ", "".join(line.parts)).strip(" ")
+    text = _INVISIBLE.sub("", "".join(line.parts))
+    text = re.sub(" +", " ", text).strip(" ")
     line.text = text.replace(_KEPT_SPACE, " ").replace(_KEPT_LINE, "\n").strip("\n")
     if not line.text.strip():
         line.text = ""
     return line
 
 
-def _hiding_rules(root: Any) -> set[str]:
-    """Return the classes and ids that the page's own styles hide, always."""
-    found: set[str] = set()
-    for style in root.iter("style"):
-        for selectors, rules in _RULE.findall(_AT_RULE.sub("", style.text or "")):
-            if _HIDDEN.search(rules):
-                names = map(str.strip, selectors.split(","))
-                found.update(name for name in names if _SIMPLE.match(name))
-    return found
-
-
 class _Reader:
     """Goes through a page once."""
 
-    def __init__(self, *, document: bool, styles: set[str]) -> None:
+    def __init__(self, pieces: Pieces, numbers: ListNumbers, *, document: bool) -> None:
         self.lines: list[Line] = [Line("", around=False)]
-        self.hidden = False
+        self._pieces = pieces
+        self._numbers = numbers
         self._document = document
-        self._styles = styles
-        self._numbers = ListNumbers()
+        self._skipped: Any = None
         self._links = self._preformatted = 0
         self._around: list[Any] = []
         self._gap = ""
@@ -126,40 +113,25 @@ class _Reader:
             elif event == "end":
                 self._end(element)
                 self._add(element.tail if element is not root else None)
-            elif self._is_unseen(element) or self._read_whole(element):
+            elif self._pieces.is_unseen(element) or self._read_whole(element):
+                self._skipped = element
                 walker.skip_subtree()
             else:
                 self._start(element)
                 self._add(element.text)
 
-    def _is_unseen(self, element: Any) -> bool:
-        tag = element.tag
-        if tag in UNSEEN or (self._document and tag in STRUCK | CONTROLS):
-            return True
-        if self.hidden:
-            return False
-        get = element.get
-        if get("hidden") is not None or _HIDDEN.search(get("style") or ""):
-            return True
-        names = {f".{name}" for name in (get("class") or "").split()}
-        return not self._styles.isdisjoint(names | {f"#{get('id')}"})
-
     def _read_whole(self, element: Any) -> bool:
         """Read an element that is one piece of text; return whether it is."""
-        if not self._document:
-            return False
-        if element.tag == "table":
-            rows = read_rows(element)
+        if self._document and element.tag == "table":
+            rows = read_rows(element, self._pieces)
             for number, row in enumerate(rows):
                 self._break("\n" if number else "\n\n")
                 self._add(row)
             self._break("\n\n" if rows else "")
             return bool(rows)
-        if element.tag in {"sup", "sub"}:
-            last = "".join(self.lines[-1].parts[-1:])
-            self._add(name_power(element, last))
-            return True
-        return False
+        text = self._pieces.read(element, "".join(self.lines[-1].parts[-1:]))
+        self._add(text)
+        return text is not None
 
     def _start(self, element: Any) -> None:
         tag = element.tag
@@ -168,19 +140,25 @@ class _Reader:
             if self._is_around(element):
                 self._around.append(element)
             if _HEADING.fullmatch(tag):
-                self._open_line().prefix = "#" * int(tag[1]) + " "
+                self._open_line().prefix += "#" * int(tag[1]) + " "
             elif tag == "li" and (number := self._numbers.of(element)):
-                self._open_line().prefix = f"{number} "
+                self._open_line().prefix += f"{number} "
         self._links += tag == "a"
         self._preformatted += tag == "pre"
 
     def _end(self, element: Any) -> None:
+        if element is self._skipped:
+            return
         tag = element.tag
         if self._around and self._around[-1] is element:
             self._around.pop()
+        line = self.lines[-1]
+        is_empty = not any(part.strip() for part in line.parts)
+        if is_empty and (tag == "li" or _HEADING.fullmatch(tag)):
+            line.prefix = ""
         self._links -= tag == "a" and self._links > 0
         self._preformatted -= tag == "pre" and self._preformatted > 0
-        if tag != "br" and not self._is_unseen(element):
+        if tag != "br":
             self._break_at(tag)
 
     def _is_around(self, element: Any) -> bool:
@@ -205,7 +183,7 @@ class _Reader:
         """Return the line that text is added to; a new one where one has to begin."""
         line = self.lines[-1]
         if self._gap:
-            if line.parts or line.prefix:
+            if any(part.strip() for part in line.parts):
                 line = Line(self._gap, around=False)
                 self.lines.append(line)
             else:

@@ -1,24 +1,38 @@
-"""Numbers of list items and raised numbers, as a browser shows them."""
+"""Numbers of list items, as a browser shows them."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-_POWER = re.compile(r"[-+−]?[\d.,/]+|[-+−]?[nxmkij]")
-_DIGIT_LAST = re.compile(r"[\d)\]]\Z")
+from oprag.files.html_styles import Styles
+
 _ROMAN = (
     *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc")),
     *((50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
 )
 _LARGEST_ROMAN = 3999
 _LETTERS = 26
+_KINDS = {
+    "lower-alpha": "a",
+    "lower-latin": "a",
+    "lower-roman": "i",
+    "upper-alpha": "A",
+    "upper-latin": "A",
+    "upper-roman": "I",
+    "decimal": "1",
+}
+_NO_NUMBER = frozenset(("none", "disc", "circle", "square"))
 
 
 class ListNumbers:
-    """Counts the items of ordered lists."""
+    """Counts the items of ordered lists.
 
-    def __init__(self) -> None:
+    Args:
+        styles: The page's styles, which say how items are numbered.
+    """
+
+    def __init__(self, styles: Styles) -> None:
+        self._styles = styles
         self._next: dict[Any, int] = {}
 
     def of(self, item: Any) -> str:
@@ -32,7 +46,14 @@ class ListNumbers:
             self._next[parent] = _as_int(parent.get("start"), first)
         number = _as_int(item.get("value"), self._next[parent])
         self._next[parent] = number + step
-        return f"{write_number(number, parent.get('type') or '1')}."
+        kind = item.get("type") or parent.get("type") or "1"
+        for word in (
+            self._styles.numbers(item) or self._styles.numbers(parent)
+        ).split():
+            if word in _NO_NUMBER:
+                return ""
+            kind = _KINDS.get(word, kind)
+        return f"{write_number(number, kind)}."
 
 
 def write_number(number: int, kind: str) -> str:
@@ -50,21 +71,6 @@ def write_number(number: int, kind: str) -> str:
             text += letters * count
         return text if kind == "i" else text.upper()
     return str(number)
-
-
-def name_power(element: Any, before: str) -> str:
-    """Return raised or lowered text, so that 10 with a raised 6 is not 106.
-
-    Args:
-        element: A `sup` or a `sub`.
-        before: The text before it.
-    """
-    text = "".join(element.itertext())
-    bare = text.strip()
-    raised = element.tag == "sup"
-    if _POWER.fullmatch(bare) and (raised or _DIGIT_LAST.search(before)):
-        return ("^" if raised else "_") + bare
-    return text
 
 
 def _as_int(value: str | None, default: int) -> int:

@@ -6,65 +6,111 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from oprag.files.html_lists import name_power
+from oprag.files.html_pieces import LINES, PARAGRAPHS, Pieces
 
-UNSEEN = frozenset(
-    (
-        *("annotation", "annotation-xml", "audio", "canvas", "embed", "iframe"),
-        *("noscript", "object", "script", "style", "svg", "template", "title", "video"),
-    )
-)
-CONTROLS = frozenset(("button", "datalist", "input", "select", "textarea"))
-STRUCK = frozenset(("del", "s", "strike"))
-PARAGRAPHS = frozenset(
-    (
-        *("address", "article", "aside", "blockquote", "body", "details", "dialog"),
-        *("div", "dl", "fieldset", "figure", "footer", "form", "h1", "h2", "h3", "h4"),
-        *("h5", "h6", "header", "hr", "main", "nav", "ol", "p", "pre", "section"),
-        *("summary", "table", "ul"),
-    )
-)
-LINES = frozenset(
-    ("br", "caption", "dd", "dt", "figcaption", "li", "option", "td", "th", "tr")
-)
-_BLOCKS = "h1|h2|h3|h4|h5|h6|table|article|section|form|pre"
+_PARTS = {"thead": 0, "tbody": 1, "tr": 1, "tfoot": 2}
+"""Parts of a table, in the order in which they are shown."""
+_BLOCKS = ("article", "h1", "h2", "h3", "h4", "h5", "h6", "section", "table")
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _LONGEST_CELL = 600
-"""Characters of a cell; one with more holds paragraphs, and its table a layout."""
+"""Characters of a cell; one with more and several paragraphs is a layout's."""
+_LONGEST_OF_DATA = 5000
+"""The same, in a table that says by its headings that it holds data."""
 _WIDEST = 100
 """Columns or rows that one cell may have: pages write any number."""
 _SPACE = re.compile(r"\s+")
 
 
-def read_rows(table: Any) -> list[str]:
+def read_rows(table: Any, pieces: Pieces) -> list[str]:
     """Return the rows of a table, `| a | b |`; none where it only lays out a page.
 
     A cell over several columns is followed by empty ones; one over several rows is
     repeated in each.
+
+    Args:
+        table: The element.
+        pieces: Tells what is read.
     """
     if (table.get("role") or "") in {"presentation", "none"}:
         return []
-    if any(each is not table for tag in _BLOCKS.split("|") for each in table.iter(tag)):
+    sources = _rows_of(table)
+    holds_data = _says_that_it_holds_data(table, sources)
+    if not holds_data and _lays_out(table):
         return []
     rows: list[list[str]] = []
     below: dict[int, tuple[int, str]] = {}
-    for row in table.iter("tr"):
-        rows.append(_read_row(row, below))
-        if any(len(text) > _LONGEST_CELL for text in rows[-1]):
+    for row in sources:
+        if pieces.is_unseen(row):
+            continue
+        rows.append(_read_row(row, below, pieces))
+        if any(_is_layout(cell, holds_data=holds_data) for cell in row):
             return []
     if max(map(len, rows), default=0) < 2:  # noqa: PLR2004 -- one column is a list
         return []
-    captions = ["".join(each.itertext()).strip() for each in table.iter("caption")]
+    captions = [_text(each, pieces) for each in table.iterchildren("caption")]
     shown = [f"| {' | '.join(map(_escape, row))} |" for row in rows if any(row)]
-    return [*filter(None, captions), *shown]
+    return [*filter(None, [*captions, _loose_text(table)]), *shown]
 
 
-def _read_row(row: Any, below: dict[int, tuple[int, str]]) -> list[str]:
+def _rows_of(table: Any) -> list[Any]:
+    """Return the rows of a table itself, as they are shown."""
+    parts = [each for each in table if each.tag in _PARTS]
+    parts.sort(key=lambda part: _PARTS[part.tag])
+    rows: list[Any] = []
+    for part in parts:
+        rows += [part] if part.tag == "tr" else part.iterchildren("tr")
+    return rows
+
+
+def _says_that_it_holds_data(table: Any, rows: list[Any]) -> bool:
+    if (table.get("role") or "") in {"table", "grid", "treegrid"}:
+        return True
+    if next(table.iterchildren("caption", "thead"), None) is not None:
+        return True
+    first = [*rows[0].iterchildren("td", "th")] if rows else []
+    headings = sum(cell.tag == "th" or _is_heading(cell) for cell in first)
+    return headings > 1 or any(cell.tag == "th" for row in rows[1:] for cell in row)
+
+
+def _is_heading(cell: Any) -> bool:
+    """Tell whether nothing but a heading is in a cell."""
+    found = next(cell.iterchildren(*_HEADINGS), None)
+    return found is not None and len(_bare(found)) == len(_bare(cell)) > 0
+
+
+def _lays_out(table: Any) -> bool:
+    return any(each is not table for each in table.iter(*_BLOCKS))
+
+
+def _is_layout(cell: Any, *, holds_data: bool) -> bool:
+    length = len(_bare(cell)) if isinstance(cell.tag, str) else 0
+    if holds_data:
+        return length > _LONGEST_OF_DATA
+    paragraphs = sum(1 for each in cell.iter(*PARAGRAPHS)) if length else 0
+    return length > _LONGEST_CELL and paragraphs != 1
+
+
+def _bare(element: Any) -> str:
+    return _SPACE.sub(" ", "".join(element.itertext())).strip()
+
+
+def _loose_text(table: Any) -> str:
+    """Return the text of a table that is in none of its cells."""
+    texts: list[str] = []
+    for part in (table, *table.iterchildren(*_PARTS), *_rows_of(table)):
+        texts.append(part.text or "")
+        texts += [each.tail or "" for each in part]
+    return _SPACE.sub(" ", " ".join(texts)).strip()
+
+
+def _read_row(row: Any, below: dict[int, tuple[int, str]], pieces: Pieces) -> list[str]:
     """Return the cells of a row.
 
     Args:
         row: The element.
         below: How many rows each cell of a column still reaches down, and its text;
             brought up to date.
+        pieces: Tells what is read.
     """
     cells: list[str] = []
     above = {at: text for at, (left, text) in below.items() if left > 0}
@@ -72,7 +118,10 @@ def _read_row(row: Any, below: dict[int, tuple[int, str]]) -> list[str]:
         below[at] = (below[at][0] - 1, text)
     for cell in row.iterchildren("td", "th"):
         _repeat(cells, above)
-        text = _SPACE.sub(" ", "".join(_read_cell(cell))).strip()
+        is_unseen = pieces.is_unseen(cell)
+        if is_unseen and "visibility" not in (cell.get("style") or ""):
+            continue  # the cells after it move up
+        text = "" if is_unseen else _text(cell, pieces)
         down = _span(cell, "rowspan")
         for each in [text, *[""] * (_span(cell, "colspan") - 1)]:
             below[len(cells)] = (down - 1, each)
@@ -87,22 +136,26 @@ def _repeat(cells: list[str], above: dict[int, str]) -> None:
         cells.append(above[len(cells)])
 
 
-def _read_cell(element: Any) -> Iterator[str]:
-    """Return the pieces of text in a cell that are seen."""
-    if element.tag in UNSEEN | STRUCK | CONTROLS:
-        return
-    if element.tag in {"sup", "sub"}:
-        before = "".join(element.getparent().text or "")
-        yield name_power(element, before)
-        return
+def _text(element: Any, pieces: Pieces) -> str:
+    return _SPACE.sub(" ", "".join(_read_inside(element, pieces))).strip()
+
+
+def _read_inside(element: Any, pieces: Pieces) -> Iterator[str]:
+    """Return the pieces of text in an element that are seen."""
     yield element.text or ""
+    last = element.text or ""
     for child in element:
-        if not isinstance(child.tag, str):  # a comment
+        if not isinstance(child.tag, str) or pieces.is_unseen(child):
             yield child.tail or ""
             continue
         between = " " if child.tag in PARAGRAPHS | LINES else ""
+        whole = pieces.read(child, last.rstrip())
         yield between
-        yield from _read_cell(child)
+        if whole is None:
+            yield from _read_inside(child, pieces)
+        else:
+            yield whole
+        last = child.tail or whole or _bare(child)
         yield between + (child.tail or "")
 
 
@@ -112,4 +165,8 @@ def _escape(text: str) -> str:
 
 def _span(cell: Any, name: str) -> int:
     value = (cell.get(name) or "1").strip()
-    return min(max(int(value), 1), _WIDEST) if value.isdecimal() else 1
+    if not value.isdecimal():
+        return 1
+    if int(value) == 0 and name == "rowspan":  # down to the end of the table
+        return _WIDEST
+    return min(max(int(value), 1), _WIDEST)

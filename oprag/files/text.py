@@ -5,10 +5,44 @@ from __future__ import annotations
 import codecs
 import re
 
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Marks at the beginning that say the encoding, whatever else a text says."""
 _NEVER_IN_TEXT = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
-_WEB = {"iso8859-1": "cp1252", "ascii": "cp1252"}
+_WEB = {
+    "ascii": "cp1252",
+    "big5": "big5hkscs",
+    "euc_kr": "cp949",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "shift_jis": "cp932",
+    "tis-620": "cp874",
+    "utf-16": "utf-8-sig",
+    "utf-16-be": "utf-8-sig",
+    "utf-16-le": "utf-8-sig",
+    "utf-8": "utf-8-sig",
+}
 """The encodings that these names mean on pages, by the HTML standard."""
+_LABELS = {
+    "iso-8859-8-i": "iso8859_8",
+    "utf8mb4": "utf-8",
+    "unicode-1-1-utf-8": "utf-8",
+    "windows-31j": "cp932",
+    "windows-949": "cp949",
+    "x-sjis": "cp932",
+    "x-user-defined": "cp1252",
+}
+"""Names that pages use and Python does not know."""
+_OF_ONE_BYTE = ("cp125", "iso8859")
+"""Beginnings of the names of codecs in which any bytes are some text."""
 
 
 BAD = "\ufffd"
@@ -37,15 +71,19 @@ def decode(data: bytes, declared: str | None = None) -> str:
     A few bytes that are wrong do not refuse a text: U+FFFD is in their places.
 
     Args:
-        data: The bytes. A byte order mark of UTF-8 is left out.
-        declared: The encoding that the text itself names; None for UTF-8.
+        data: The bytes. A byte order mark is left out.
+        declared: The encoding that the text itself names; None for UTF-8. A byte order
+            mark counts more, and so does text that is UTF-8 beyond doubt.
 
     Raises:
         NoTextError: They are binary, or in another encoding.
     """
-    if data.startswith(_UTF_16):
-        raise NoTextError("is UTF-16 text; save it as UTF-8")
-    name = _codec(declared)
+    marked = next((codec for mark, codec in _MARKS if data.startswith(mark)), None)
+    if marked in {"utf-16", "utf-32"}:
+        return _decode_wide(data, marked)
+    name = marked or _codec(declared, data)
+    if name.startswith(_OF_ONE_BYTE) and _is_utf_8(data):
+        name = "utf-8"
     if b"\0" in data and data.count(b"\0") > _MOST_BAD * len(data):
         raise NoTextError("is binary, not text", "binary")
     try:
@@ -56,13 +94,32 @@ def decode(data: bytes, declared: str | None = None) -> str:
         raise _unknown(declared) from error
 
 
-def _codec(declared: str | None) -> str:
+def _decode_wide(data: bytes, codec: str) -> str:
+    """Read a text whose characters have two or four bytes each."""
+    text = data.decode(codec, "replace")
+    if text.count(BAD) + text.count("\0") > _MOST_BAD * len(text):
+        raise NoTextError("is binary, not text", "binary")
+    return text.replace("\0", BAD)
+
+
+def _is_utf_8(data: bytes) -> bool:
+    """Tell whether bytes are UTF-8 and nothing else: few others are by chance."""
+    try:
+        return not data.isascii() and bool(data.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def _codec(declared: str | None, data: bytes) -> str:
     """Return the codec of an encoding, by the name that a page gives it."""
     try:
-        name = codecs.lookup(declared or "utf-8").name
+        label = (declared or "utf-8").strip().lower()
+        name = codecs.lookup(_LABELS.get(label, label)).name
     except (LookupError, ValueError) as error:  # a NUL in it
+        if data.isascii() or _is_utf_8(data):
+            return "utf-8"
         raise _unknown(declared) from error
-    return "utf-8-sig" if name == "utf-8" else _WEB.get(name, name)
+    return _WEB.get(name, name)
 
 
 def _unknown(declared: str | None) -> NoTextError:
@@ -82,7 +139,7 @@ def _decode_most(
         raise _unknown(declared) from other
     if text.count(BAD) <= _MOST_BAD * len(data):
         return text
-    name = codecs.lookup(declared).name if declared else "UTF-8"
+    name = declared or "UTF-8"
     message = (
         f"is not {name} text (byte 0x{data[error.start]:02x} at {error.start}); "
         "save it as UTF-8"

@@ -53,4 +53,6 @@ def word_text(data: bytes) -> str:
     except _complaints() as error:
         message = "is a damaged Word file, or is locked by a password"
         raise NoTextError(message) from error
+    # What Word calls a table holds data; of pages this is not certain.
+    page = page.replace("<table>", '<table role="table">')
     return shown_text(encodable(page), document=True).body

@@ -1,0 +1,144 @@
+"""Elements of a page that are one piece of text, and those that are not read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+from oprag.files.equations import write_page_math
+from oprag.files.html_styles import Styles, is_raised
+
+_NEVER = frozenset(("embed", "param", "script", "style", "title"))
+INSTEAD = frozenset(
+    (*("audio", "canvas", "iframe", "noscript", "object", "svg", "template"), "video")
+)
+"""Elements whose text is shown only in the place of something else."""
+CONTROLS = frozenset(("button", "datalist", "input", "select", "textarea"))
+STRUCK = frozenset(("del", "s", "strike"))
+PARAGRAPHS = frozenset(
+    (
+        *("address", "article", "aside", "blockquote", "body", "details", "dialog"),
+        *("div", "dl", "fieldset", "figure", "footer", "form", "h1", "h2", "h3", "h4"),
+        *("h5", "h6", "header", "hr", "main", "nav", "ol", "p", "pre", "section"),
+        *("summary", "table", "ul"),
+    )
+)
+LINES = frozenset(
+    ("br", "caption", "dd", "dt", "figcaption", "li", "option", "td", "th", "tr")
+)
+_TITLES = frozenset(("dt", "h1", "h2", "h3", "h4", "h5", "h6", "summary"))
+_TYPED = frozenset(
+    (
+        *("", "date", "datetime-local", "email", "month", "number", "tel", "text"),
+        *("time", "url", "week"),
+    )
+)
+"""Kinds of fields whose value people see."""
+_POWER = re.compile(
+    r"[-+−]?[\d.,/]+|[-+−]?[nxmkij]|[-+−]?[\w.]{1,4}(?:[-+−*/][\w.]{1,4})+"
+)
+_DIGIT_LAST = re.compile(r"[\d)\]]\Z")
+_SPACE = re.compile(r"\s+")
+
+
+class Pieces:
+    """Tells what of a page is read as one piece, and what is not read.
+
+    Args:
+        styles: The page's styles.
+        unclosed: Tags that the page does not close.
+        document: See `read_lines`.
+        hidden: See `read_lines`.
+    """
+
+    def __init__(
+        self, styles: Styles, unclosed: Collection[str], *, document: bool, hidden: bool
+    ) -> None:
+        self._styles = styles
+        self._unclosed = unclosed
+        self._document = document
+        self._hidden = hidden
+
+    def is_unseen(self, element: Any) -> bool:
+        """Tell whether an element is not read at all."""
+        tag = element.tag
+        if tag in _NEVER:
+            return True
+        if tag in INSTEAD:
+            return not self._hidden and not self._took_more(element)
+        if self._document and tag in STRUCK:
+            return not self._took_more(element)
+        return not self._hidden and self._styles.hides(element)
+
+    def read(self, element: Any, before: str) -> str | None:
+        """Return the text of an element that is one piece; None if it is none.
+
+        Args:
+            element: The element.
+            before: The text before it.
+        """
+        if not self._document:
+            return None
+        tag = element.tag
+        if tag == "math":
+            return write_page_math(element)
+        if tag in CONTROLS:
+            return None if self._took_more(element) else _read_control(element)
+        raised = {"sup": "super", "sub": "sub"}.get(tag) or is_raised(element)
+        return _read_power(element, raised, before) if raised else None
+
+    def _took_more(self, element: Any) -> bool:
+        """Tell whether blocks of text are in an element only as nothing closes it."""
+        if element.tag not in self._unclosed:
+            return False
+        return next(element.iter(*PARAGRAPHS), None) is not None
+
+
+def _read_control(element: Any) -> str | None:
+    """Return what somebody sees in a field; nothing for what is only pressed.
+
+    None for a button that is a heading, as those of texts that unfold.
+    """
+    tag, get = element.tag, element.get
+    if tag == "button":
+        inside = any(outer.tag in _TITLES for outer in element.iterancestors())
+        return None if inside or get("aria-expanded") is not None else ""
+    if tag == "textarea":
+        return _spaced("".join(element.itertext()))
+    if tag == "select":
+        chosen = [each for each in element.iter("option") if _has(each, "selected")]
+        return _spaced(", ".join(_text(each) for each in chosen))
+    if tag != "input":
+        return ""
+    kind = (get("type") or "").lower()
+    if kind in {"checkbox", "radio"}:
+        return "☒ " if _has(element, "checked") else "☐ "
+    return _spaced(get("value") or "") if kind in _TYPED else ""
+
+
+def _read_power(element: Any, raised: str, before: str) -> str:
+    """Return raised or lowered text, so that 10 with a raised 6 is not 106."""
+    text = "".join(element.itertext())
+    bare = text.strip()
+    above = raised == "super"
+    if _POWER.fullmatch(bare) and (above or _DIGIT_LAST.search(before)):
+        return ("^" if above else "_") + (f"({bare})" if _is_sum(bare) else bare)
+    return text
+
+
+def _is_sum(text: str) -> bool:
+    return any(sign in text[1:] for sign in "+−*-")
+
+
+def _has(element: Any, name: str) -> bool:
+    return element.get(name) is not None
+
+
+def _text(element: Any) -> str:
+    return _SPACE.sub(" ", "".join(element.itertext())).strip()
+
+
+def _spaced(text: str) -> str:
+    text = text.strip()
+    return f" {text} " if text else ""

@@ -1,0 +1,154 @@
+"""What a page's own styles do to its text: they hide, strike, raise and number it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+_HIDES = re.compile(
+    r"(?<![\w-])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)"
+    r"|font-size\s*:\s*0(?![.\d])|(?<!-)color\s*:\s*transparent"
+    r"|text-decoration[\w-]*\s*:[^;]*line-through"
+    r"|(?:left|right|top|text-indent|margin-left)\s*:\s*-\d{4,}"
+    r"|clip\s*:\s*rect\s*\(\s*(?:0|1px)[\s,]|clip-path\s*:\s*inset\s*\(\s*(?:50|100)%)",
+    re.IGNORECASE,
+)
+_SHOWS = re.compile(
+    r"(?<![\w-])(?:display|visibility|text-decoration[\w-]*|clip)\s*:", re.IGNORECASE
+)
+_FADES = re.compile(r"(?<![\w-])opacity\s*:\s*0(?:\.0+)?(?![.\d])", re.IGNORECASE)
+_FLAT = re.compile(
+    r"(?<![\w-])(?:max-)?height\s*:\s*0(?:px)?\s*(?:;|\Z)", re.IGNORECASE
+)
+_MOVES = re.compile(
+    r"transform|transition|animation|will-change|background-clip", re.IGNORECASE
+)
+"""Beside these a text comes into sight later, or is filled with a picture."""
+_RAISES = re.compile(r"vertical-align\s*:\s*(super|sub)(?!\w)", re.IGNORECASE)
+_NUMBERS = re.compile(r"list-style(?:-type)?\s*:\s*([^;]+)", re.IGNORECASE)
+_AT_RULE = re.compile(r"@[^{;]*(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\})")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_RULE = re.compile(r"([^{}]*)\{([^{}]*)\}")
+_COMPOUND = re.compile(r"([A-Za-z][\w-]*)?((?:[.#][\w-]+)*)\Z")
+_NAME = re.compile(r"[.#][\w-]+")
+_ID, _CLASS = 100, 10
+"""Weight of an id and of a class in a selector, by the standard."""
+
+
+class _Compound(NamedTuple):
+    """An element in a selector: `p.note`."""
+
+    tag: str
+    names: frozenset[str]
+
+    def fits(self, element: Any) -> bool:
+        return self.tag in {"", element.tag} and self.names <= _names_of(element)
+
+
+class _Rule(NamedTuple):
+    """What styles say of elements."""
+
+    weight: int
+    order: int
+    path: tuple[_Compound, ...]
+    """The element, last, and those that it has to be in."""
+    said: str
+
+
+class Styles:
+    """The rules of a page that change which text is seen.
+
+    Rules for some screens alone, and selectors of more than tags, classes and ids, are
+    not followed: a text that may be seen is read.
+
+    Args:
+        root: The page's element; None for no rules but an element's own.
+    """
+
+    def __init__(self, root: Any) -> None:
+        self._rules: dict[str, list[_Rule]] = {}
+        for style in () if root is None else root.iter("style"):
+            text = _AT_RULE.sub("", _COMMENT.sub("", style.text or ""))
+            for selectors, said in _RULE.findall(text):
+                if _HIDES.search(said) or _SHOWS.search(said) or _NUMBERS.search(said):
+                    self._add(selectors, said)
+
+    def _add(self, selectors: str, said: str) -> None:
+        for selector in selectors.split(","):
+            found = [_COMPOUND.match(part) for part in selector.split()]
+            path = tuple(
+                _Compound((match[1] or "").lower(), frozenset(_NAME.findall(match[2])))
+                for match in found
+                if match is not None
+            )
+            if not path or len(path) < len(found):
+                continue
+            names = [name for each in path for name in each.names]
+            ids = sum(name.startswith("#") for name in names)
+            weight = ids * _ID + (len(names) - ids) * _CLASS + len(path)
+            key = min(path[-1].names, default=path[-1].tag)
+            rules = self._rules.setdefault(key, [])
+            rules.append(_Rule(weight, len(self._rules) + len(rules), path, said))
+
+    def hides(self, element: Any) -> bool:
+        """Tell whether an element is hidden, or its text struck."""
+        own = element.get("style") or ""
+        if element.get("hidden") is not None:
+            return True
+        if own and not _MOVES.search(own):
+            is_flat = "overflow" in own and _FLAT.search(own)
+            if is_flat or _FADES.search(own):
+                return True
+        for said in self._said_of(element, own):
+            if _HIDES.search(said):
+                return not ("transparent" in said and _MOVES.search(said))
+            if _SHOWS.search(said):
+                return False
+        return False
+
+    def numbers(self, element: Any) -> str:
+        """Return how the items of a list are numbered; empty where no style says it."""
+        for said in self._said_of(element, element.get("style") or ""):
+            found = _NUMBERS.search(said)
+            if found is not None:
+                return found[1].strip().lower()
+        return ""
+
+    def _said_of(self, element: Any, own: str) -> Sequence[str]:
+        """Return what is said of an element, what counts most first."""
+        if not self._rules:
+            return [own]
+        names = _names_of(element)
+        found = [
+            rule
+            for name in (*names, element.tag)
+            for rule in self._rules.get(name, ())
+            if _fits(rule.path, element)
+        ]
+        found.sort(key=lambda rule: (rule.weight, rule.order), reverse=True)
+        return [own, *(rule.said for rule in found)]
+
+
+def is_raised(element: Any) -> str:
+    """Return `super` or `sub` for an element whose style raises or lowers it."""
+    found = _RAISES.search(element.get("style") or "")
+    return "" if found is None else found[1].lower()
+
+
+def _names_of(element: Any) -> set[str]:
+    names = {f".{name}" for name in (element.get("class") or "").split()}
+    own = element.get("id")
+    return names | {f"#{own}"} if own else names
+
+
+def _fits(path: Sequence[_Compound], element: Any) -> bool:
+    if not path[-1].fits(element):
+        return False
+    left = [*path[:-1]]
+    for outer in element.iterancestors() if left else ():
+        if left[-1].fits(outer):
+            left.pop()
+            if not left:
+                break
+    return not left

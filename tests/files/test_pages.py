@@ -1,0 +1,202 @@
+"""Pages of real people: mistakes, tables, lists, fields, styles and encodings."""
+
+import pytest
+
+from oprag.files.html import html_text
+
+BODY = f"<p>{'The harbour opened in May, and a ship brought coal. ' * 6}</p>"
+
+
+def read(page: str) -> str:
+    return html_text(page.encode())
+
+
+@pytest.mark.parametrize(
+    "opened",
+    [
+        *("audio", "button", "canvas", "del", "iframe", "math", "noscript", "object"),
+        *("s", "script", "select", "style", "svg", "template", "textarea", "title"),
+        *("video", "!--", "body></html", "nav", "header", "b><i"),
+    ],
+)
+def test_an_element_that_is_not_closed_takes_no_body(opened):
+    text = read(f"<p>First {BODY}<{opened}><article>{BODY}</article>")
+
+    assert text.count("brought coal") == 12
+
+
+def test_what_stands_for_a_page_is_read_where_nothing_else_is():
+    for tag in ("noscript", "template", "object"):
+        assert read(f"<{tag}>{BODY}</{tag}>").count("coal") == 6
+        assert "coal" not in read(f"{BODY.replace('coal', 'iron')}<{tag}>coal</{tag}>")
+
+
+@pytest.mark.parametrize("tag", ["div", "b", "ul><li", "table><tr><td"])
+def test_a_page_that_is_too_deep_is_read(tag):
+    assert read(f"<{tag}>" * 3000 + BODY).count("coal") == 6
+
+
+LONG = "A long note. " * 60
+HEAD = "<tr><th>Year<th>Coal<th>Iron"
+
+
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        (
+            "<tr><td><h3>Year</h3><td><h3>Coal</h3><td><h3>Iron</h3><tr><td>1901<td><td>7",
+            ["| 1901 | | 7 |"],
+        ),
+        (
+            HEAD + "<tr><td>1900<td><pre>12</pre><td><form>5</form>",
+            ["| 1900 | 12 | 5 |"],
+        ),
+        (
+            HEAD + "<tr><td>1900<td><table><tr><td>May<td>3</table><td>5",
+            ["| 1900 | May 3 | 5 |"],
+        ),
+        (
+            HEAD + "<tr hidden><td>1899<tr><td>1900<td style='display:none'>9<td>1",
+            ["| 1900 | 1 |"],
+        ),
+        (HEAD + "<tr><td>1900<td style='visibility:hidden'>9<td>1", ["| 1900 | | 1 |"]),
+        (
+            (
+                "<tbody><tr><td>1900<td>12</tbody><tfoot><tr><td>Sum<td>12</tfoot>"
+                "<thead><tr><th>Y<th>C</thead>"
+            ),
+            ["| Y | C |", "| 1900 | 12 |", "| Sum | 12 |"],
+        ),
+        (
+            HEAD
+            + "<tr><td>1901<td><td>"
+            + "A long note. " * 60
+            + "<tr><td>1902<td><td>7",
+            ["| 1902 | | 7 |"],
+        ),
+        ("Tons" + HEAD + "<tr><td>1900<td>12<td>5", ["Tons", "| 1900 | 12 | 5 |"]),
+        (HEAD + "<tr><td>1900<td><input value=12><td>5", ["| 1900 | 12 | 5 |"]),
+        ("<tr><th rowspan=0>Coal<td>12<tr><td>13", ["| Coal | 12 |", "| Coal | 13 |"]),
+        (HEAD + "<tr><td>10<sup>6</sup><td><s>1</s>2<td>3", ["| 10^6 | 2 | 3 |"]),
+    ],
+)
+def test_a_value_stays_under_its_heading(table, rows):
+    lines = read(f"<table>{table}</table>").splitlines()
+
+    assert [line for line in lines if line in rows] == rows
+
+
+@pytest.mark.parametrize(
+    ("page", "lines"),
+    [
+        ("<ol start=3><li><p>Pay<li><p>Paint</ol>", ["3. Pay", "4. Paint"]),
+        ("<ol style='list-style-type:lower-alpha'><li>Pay</ol>", ["a. Pay"]),
+        ("<ol style='list-style:none'><li>(1) Pay</ol>", ["(1) Pay"]),
+        (
+            (
+                "<style>ol.c > li{} ol.c{list-style: upper-roman inside}</style>"
+                "<ol class=c><li>Pay<li>Go</ol>"
+            ),
+            ["I. Pay", "II. Go"],
+        ),
+        ("<ol><li>Rent<ol type=a><li>May</ol></ol>", ["1. Rent", "a. May"]),
+    ],
+)
+def test_items_have_the_numbers_that_are_shown(page, lines):
+    assert (
+        read(page).split("\n") == [*filter(None, lines)]
+        or [line for line in read(page).split("\n") if line] == lines
+    )
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("10<span style='vertical-align:super'>6</span> a", "10^6 a"),
+        ("10<sup>n+1</sup>", "10^(n+1)"),
+        ("500<span style='text-decoration:line-through'>400</span>", "500"),
+        ("infor&shy;mation co&#8203;al", "information coal"),
+        ("<math><mfrac><mn>1</mn><mi>b</mi></mfrac><mn>10</mn></math>", "1/b10"),
+        (
+            "<input value='Lucia'> of <select><option>Rome<option selected>Paris</select>",
+            "Lucia of Paris",
+        ),
+        ("<input type=checkbox checked> Agreed", "☒ Agreed"),
+        ("<input type=password value=no><input type=hidden value=no>Yes", "Yes"),
+        ("<h3><button>How?</button></h3>So.", "### How?\n\nSo."),
+    ],
+)
+def test_what_is_seen_of_a_page_is_read(page, text):
+    assert read(f"<body><div>{page}</div>") == text
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        *("display: none !important", "visibility:hidden", "opacity:0", "font-size:0"),
+        *("position:absolute;left:-9999px", "text-indent:-9999px"),
+        *("clip:rect(0 0 0 0);position:absolute", "height:0;overflow:hidden"),
+        "color:transparent",
+    ],
+)
+def test_what_is_not_seen_of_a_page_is_not_read(style):
+    assert "no" not in read(f"{BODY}<p style='{style}'>no</p>").replace("not", "")
+
+
+@pytest.mark.parametrize(
+    ("rules", "seen"),
+    [
+        ("p.k {display:none}", False),
+        ("#i {display:none}", False),
+        ("div .k {display:none}", False),
+        ("nav .k {display:none}", True),
+        (".k {display:none} p.k {display:block}", True),
+        (".k {display:none} .k.open {display:block}", False),
+        (".k:hover {display:none}", True),
+        ("@media print {.k {display:none}}", True),
+        ("/* .k {display:none} */", True),
+    ],
+)
+def test_the_styles_of_a_page_are_followed_where_they_are_certain(rules, seen):
+    page = f"<style>{rules}</style><div><p class=k id=i>shown or not</p></div>{BODY}"
+
+    assert ("shown or not" in read(page)) is seen
+
+
+@pytest.mark.parametrize(
+    ("label", "codec", "word"),
+    [
+        ("gb2312", "gbk", "港口镕"),
+        ("euc-kr", "cp949", "항구똠"),
+        ("shift_jis", "cp932", "港①"),
+        ("iso-8859-8-i", "iso8859_8", "שלום"),
+        ("utf8mb4", "utf-8", "Café"),
+        ("klingon", "utf-8", "Café"),
+        ("us-ascii", "utf-8", "Café"),
+        ("latin-1", "utf-8-sig", "Café"),
+        ("utf-16", "utf-8", "Café"),
+        ("utf-8", "utf-16", "Café"),
+    ],
+)
+def test_a_page_is_read_as_browsers_read_its_encoding(label, codec, word):
+    page = f"<meta charset={label}><p>{word} and more</p>"
+
+    assert html_text(page.encode(codec)) == f"{word} and more"
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        *("<figure><figcaption>The old pier.</figure>", "<address>Pier 5</address>"),
+        *("<p>Total: <output>42 tons</output>", "</html><p>Postscript."),
+        "<h2><a href=x>Linked</a></h2>Its text.",
+    ],
+)
+def test_of_a_short_page_nothing_goes_but_what_is_marked(last):
+    shown = read(f"<header>Log in</header>{BODY}{last}<footer>Imprint</footer>")
+
+    assert shown.splitlines()[-1] in {"The old pier.", "Pier 5", "Total: 42 tons"} | {
+        "Postscript.",
+        "Its text.",
+    }
+    assert "Log in" not in shown
