@@ -3,7 +3,7 @@
 The text is the chapter on special methods of Python's language reference, which comes
 with Python; the ten questions are about one subject, so that what they find overlaps.
 all-MiniLM-L6-v2 finds four chunks of about 230 tokens for each. It prints the table of
-`docs/agents.md`.
+`benchmarks/README.md`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,12 @@
-"""Write the tables of `docs/architecture.md`: `make docs-architecture`."""
+"""Write the tables of `docs/architecture.md`: `make docs-architecture`.
+
+`python -m tests.docs.architecture WALK` writes the files of one walk to standard output
+instead.
+"""
 
 import ast
 import re
+import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,17 +24,16 @@ DECISION = re.compile(r"^\| (\w.+) \| \[`(.+)`\]", re.MULTILINE)
 
 
 def page() -> str:
-    """Return the page as it should be: its tables of rooms, calls and files anew."""
-    text, _, _ = PAGE.read_text("utf-8").partition("| call | files |")
+    """Return the page as it should be, with the tables of rooms and calls made anew."""
+    text, _, _ = PAGE.read_text("utf-8").partition("| call | ")
     rooms = "\n".join(_floor_table())
-    walked = ["\n".join(_walk(name)) for name in walks() if walks()[name].listed]
     text = FLOORS.sub(lambda _: rooms, text)
-    return "\n\n".join([text + "\n".join(_walk_table()), *walked]) + "\n"
+    return text + "\n".join(_walk_table()) + "\n"
 
 
 def decisions() -> list[tuple[str, str]]:
     """Return every decision of the page, with the room or file that takes it."""
-    _, _, decided = PAGE.read_text("utf-8").partition("| what is decided |")
+    _, _, decided = PAGE.read_text("utf-8").partition("| decision | place |")
     return DECISION.findall(decided.partition("\n## ")[0])
 
 
@@ -81,20 +85,21 @@ def _floor_table() -> Iterator[str]:
 
 
 def _walk_table() -> Iterator[str]:
-    yield "| call | files |"
-    yield "|---|--:|"
+    yield "| call | name | files |"
+    yield "|---|---|--:|"
     for name, walk in walks().items():
-        yield f"| {walk.title} | {len(files_of(name))} |"
+        yield f"| {walk.title} | `{name}` | {len(files_of(name))} |"
 
 
-def _walk(name: str) -> Sequence[str]:
-    walk = walks()[name]
-    steps = [
-        f"{number}. {_link(file)}: {sentence(file)}"
-        for number, file in enumerate(files_of(name), 1)
-    ]
-    return [f"### {walk.title}", "", f"`{walk.call}`", "", *steps]
+def steps(name: str) -> Sequence[str]:
+    """Return a line about each file that a walk runs, in the order of their calls."""
+    title = walks()[name].call
+    files = enumerate(files_of(name), 1)
+    return [title, *(f"{n}. {file}: {sentence(file)}" for n, file in files)]
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), "utf-8")
+    if named := sys.argv[1:]:
+        sys.stdout.write("\n".join(steps(named[0])) + "\n")
+    else:
+        PAGE.write_text(page(), "utf-8")

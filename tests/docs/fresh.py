@@ -1,9 +1,10 @@
-"""Every page in a fresh environment that has what its introduction names, and no more.
+"""Every page in a fresh environment that has one framework and what the page names.
 
 `python -m tests.docs.fresh` (`make test-docs`) builds the wheel and installs it into
-empty environments: with nothing, with `[langchain]` and with `[llamaindex]`; the last
-then gets what the other pages name, page by page. Each page's blocks run in one go, as
-printed, in an empty folder and offline; of the README, each framework's where it is.
+three empty environments, for readers with neither framework, with LangChain and with
+LlamaIndex. Each gets the packages that the pages name for this reader, page by page.
+The blocks that this reader runs follow one another as printed, in an empty folder and
+offline.
 """
 
 import argparse
@@ -18,17 +19,20 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.docs.blocks import blocks_of
+from tests.docs.blocks import blocks_of, frameworks_of
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 
-ALONE = {
+INSTALLED = {
     "core": ("oprag",),
-    "langchain": ("oprag[langchain]",),
+    "langchain": ("oprag[langchain]", "numpy"),  # for `InMemoryVectorStore`
     "llamaindex": ("oprag[llamaindex]",),
 }
-"""The environments with one framework or none, and what is installed there."""
+"""The environments, and the packages that the README's readers install there."""
+
+EXTRAS = {"langchain": ("agents", "langchain"), "llamaindex": ("llamaindex",)}
+"""The extras that bring a framework."""
 
 TOO_LARGE = re.compile(r"\b(?:demo|eval|embeddings|all)\b")
 """Extras that bring torch; their pages run in `make test` only."""
@@ -37,48 +41,51 @@ PIP = (sys.executable, "-m", "pip", "--quiet")
 
 
 class Run(NamedTuple):
-    """A page, or the blocks of it that are of a framework."""
+    """The blocks of a page that a reader with this framework runs."""
 
     page: Path
+    framework: str
     needs: tuple[str, ...]
-    framework: str = ""
-
-    @property
-    def environment(self) -> str:
-        first = self.needs[:1]
-        return next((k for k, own in ALONE.items() if own == first), "llamaindex")
 
 
 def runs() -> list[Run]:
-    """All runs; those that need one framework or none come first."""
-    readme = [Run(ROOT / "README.md", needs, name) for name, needs in ALONE.items()]
-    pages = [
-        Run(page, needs(page))
-        for page in PAGES
+    """Return all runs; those of an environment that need the least come first."""
+    found = [
+        Run(page, framework, needs(page, framework))
+        for page in [ROOT / "README.md", *PAGES]
         if any(language == "python" for language, _ in blocks_of(page))
+        for framework in frameworks_of(page)
     ]
-    return sorted(readme + pages, key=lambda run: run.needs not in ALONE.values())
+    return sorted(found, key=lambda run: len(" ".join(run.needs)))
 
 
-def needs(page: Path) -> tuple[str, ...]:
-    """Return what the page's introduction installs first; empty if it names nothing."""
+def needs(page: Path, framework: str) -> tuple[str, ...]:
+    """Return the packages that the page's introduction installs for this reader."""
     introduction = page.read_text(encoding="utf-8").partition("\n## ")[0]
     command = re.search(r"`pip install ([^`]+)`", introduction)
-    return tuple(shlex.split(command[1])) if command else ()
+    if command is None or page.name == "README.md":
+        return INSTALLED[framework]
+    others = [extra for name in EXTRAS if name != framework for extra in EXTRAS[name]]
+    return tuple(_without(each, others) for each in shlex.split(command[1]))
+
+
+def _without(requirement: str, extras: list[str]) -> str:
+    """Return a requirement without some of its extras."""
+    package, _, named = requirement.rstrip("]").partition("[")
+    kept = [extra for extra in named.split(",") if extra and extra not in extras]
+    return f"{package}[{','.join(kept)}]" if kept else package
 
 
 def carry_out(run: Run, python: Path, wheel: Path) -> bool:
     """Install what a page names, run its blocks, and say how it went."""
     if TOO_LARGE.search(" ".join(run.needs)):
         return tell(f"left out {run.page.name}: {' '.join(run.needs)} brings torch")
-    if not run.needs:
-        return not tell(f"FAILED {run.page.name}: it names nothing to install")
     found = [re.sub(r"^oprag\b", str(wheel), each) for each in run.needs]
     # Compiled when imported: most of it never is.
     command = [*PIP, "--python", python, "install", "--no-compile", *found]
     subprocess.run(command, check=True)
     script = ROOT / "tests" / "docs" / "blocks.py"
-    command = [python, "-I", script, run.page, *filter(None, [run.framework])]
+    command = [python, "-I", script, run.page, run.framework]
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             command,
@@ -126,11 +133,11 @@ def main() -> int:
             made = [python, "-m", "venv", "--without-pip", place / name]
             subprocess.run(made, check=True)
             program = place / name / "bin" / "python"
-            own = [run for run in runs() if run.environment == name]
+            own = [run for run in runs() if run.framework == name]
             return sum(not carry_out(run, program, wheel) for run in own)
 
         with ThreadPoolExecutor() as threads:
-            failed = sum(threads.map(failures, ALONE))
+            failed = sum(threads.map(failures, INSTALLED))
     tell(f"{failed} pages failed" if failed else "All pages ran.")
     return int(failed > 0)
 

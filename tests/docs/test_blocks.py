@@ -2,21 +2,23 @@
 
 import pytest
 
-from tests.docs.blocks import blocks_of, run
+from tests.docs.blocks import blocks_for, blocks_of, frameworks_of, run
 
 PAGE = """# Title
 
 ```python
-a = 1
-print(a)
+text = "one"
+print(text)
 ```
 
 ```text
-1
+one
 ```
 
 ```python
-from langchain_oprag import nothing
+from langchain_core.documents import Document
+
+found = [Document(text)]
 ```
 
 ```text
@@ -24,7 +26,13 @@ of LangChain's
 ```
 
 ```python
-import llama_index.core
+from llama_index.core import Document
+
+found = [Document(text=text)]
+```
+
+```python
+print(found)
 ```
 """
 
@@ -36,14 +44,30 @@ def page(tmp_path):
     return path
 
 
-def test_a_frameworks_blocks_are_those_that_import_it_with_their_output(page):
-    assert len(blocks_of(page)) == 5
-    assert [code for _, code in blocks_of(page, "core")] == ["a = 1\nprint(a)\n", "1\n"]
-    assert [language for language, _ in blocks_of(page, "langchain")] == [
-        "python",
-        "text",
+def test_a_reader_runs_the_blocks_that_need_no_other_framework(page):
+    first, shown, *_, last = blocks_of(page)
+
+    assert frameworks_of(page) == ["langchain", "llamaindex"]
+    assert blocks_for(page, "core") == [first, shown]
+    assert [code for _, code in blocks_for(page, "langchain")] == [
+        first[1],
+        "one\n",
+        "from langchain_core.documents import Document\n\nfound = [Document(text)]\n",
+        "of LangChain's\n",
     ]
-    assert len(blocks_of(page, "llamaindex")) == 1
+    assert blocks_for(page, "llamaindex")[-1] == last
+
+
+def test_a_name_that_a_block_binds_anew_is_that_blocks(page):
+    page.write_text(f"{PAGE}\n```python\nfound = []\nprint(found)\n```\n")
+
+    assert blocks_for(page, "langchain")[-1][1].startswith("found = []")
+
+
+def test_a_page_without_imports_of_a_framework_needs_the_core(page):
+    page.write_text("```python\nimport oprag\n```\n")
+
+    assert frameworks_of(page) == ["core"]
 
 
 def test_an_output_that_differs_is_an_error():

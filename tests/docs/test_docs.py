@@ -1,27 +1,56 @@
 """Every code block of the README and the docs runs, and prints what the page says."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.docs.blocks import blocks_of, run
+from tests.docs.blocks import blocks_for, blocks_of, frameworks_of
+from tests.docs.fresh import encodings
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\((?!https?://)([^)#]+)(?:#[^)]*)?\)")
 
+WITH_CODE = [
+    page for page in PAGES if any(name == "python" for name, _ in blocks_of(page))
+]
+READERS = [(page, name) for page in WITH_CODE for name in frameworks_of(page)]
 
-# The texts behind the pages are so short that everything fits their budgets.
-@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
-# LlamaIndex's agents use what pydantic and its own workflows deprecate.
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-# And it leaves the agent's memory out of a context that is saved.
-@pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_code_blocks_run_and_print_what_the_page_shows(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    run(blocks_of(page), page.name)
+
+@pytest.mark.parametrize(
+    ("page", "framework"), READERS, ids=lambda value: getattr(value, "name", value)
+)
+def test_code_blocks_run_with_one_framework_and_print_what_the_page_shows(
+    page, framework, tmp_path
+):
+    program = ROOT / "tests" / "docs" / "blocks.py"
+
+    done = subprocess.run(
+        [sys.executable, "-Werror", program, page, framework],
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "TIKTOKEN_CACHE_DIR": str(encodings())},
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
+def test_no_block_needs_both_frameworks(page):
+    runs = [blocks_for(page, name) for name in frameworks_of(page)]
+
+    left_out = [
+        code
+        for language, code in blocks_of(page)
+        if language == "python" and all((language, code) not in run for run in runs)
+    ]
+    assert left_out == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -12,14 +12,17 @@ LISTS = (("LangChain", PLACES), ("LlamaIndex", LLAMAINDEX_STORES))
 
 
 def table() -> str:
-    rows = ["| id | framework | store | full documents from | watch for |"]
-    rows += ["|---|---|---|---|---|"]
-    rows += [
-        f"| `{place.id}` | {framework} | {place.store} | {place.documents} "
-        f"| {place.watch_for} |"
-        for framework, places in LISTS
-        for place in places
-    ]
+    """Return the table: a line for each class, with the ways in which it was run."""
+    lines: list[list[str]] = []
+    for framework, places in LISTS:
+        for place in places:
+            if place.watch_for == "As above.":
+                name = place.store.split("`")[1]
+                lines[-1][1] += ";" + place.store.removeprefix(f"`{name}`").strip(",")
+            else:
+                lines.append([framework, place.store, place.watch_for])
+    rows = ["| framework | store | watch for |", "|---|---|---|"]
+    rows += [f"| {' | '.join(line)} |" for line in lines]
     return "\n".join(rows)
 
 

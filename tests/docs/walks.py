@@ -50,12 +50,10 @@ class Walk(NamedTuple):
     """The line of code."""
     prepare: Callable[[], Callable[[], object]]
     """Sets everything up anew; what it returns makes the call."""
-    listed: bool = True
-    """Whether the page lists the files; else it only counts them."""
 
 
 def walks() -> dict[str, Walk]:
-    """All walks by a short name, in the order of the page."""
+    """Return all walks by a short name, in the order of the page."""
     query = f"OrderPreservingRetriever(vectorstore=store, token_budget={_BUDGET})"
     node_query = f"OrderPreservingRetriever(retriever, token_budget={_BUDGET})"
     return {
@@ -72,19 +70,16 @@ def walks() -> dict[str, Walk]:
                     chunk_size=250, chunk_overlap=0, add_start_index=True
                 )
             ),
-            listed=False,
         ),
         "llamaindex": Walk(
             "A query by LlamaIndex, nodes of our parser",
             f"{node_query}.retrieve(question)",
             lambda: _llamaindex_query(OffsetTokenNodeParser(chunk_size=64)),
-            listed=False,
         ),
         "llamaindex-foreign": Walk(
             "A query by LlamaIndex, nodes of its own parser",
             f"{node_query}.retrieve(question)",
             lambda: _llamaindex_query(SentenceSplitter(chunk_size=64, chunk_overlap=0)),
-            listed=False,
         ),
         "indexing": Walk(
             "Indexing two documents with LangChain",

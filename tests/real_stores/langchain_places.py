@@ -36,7 +36,7 @@ class Place(NamedTuple):
     store: str
     """Class and how the store is run, in Markdown."""
     watch_for: str
-    """In Markdown, empty for nothing."""
+    """In Markdown; "As above." if the class is that of the line above."""
     make: Callable[[pytest.FixtureRequest], Any]
     """Asks for folders and servers, and closes the store at the end."""
     slow: bool = False
@@ -145,16 +145,16 @@ PLACES = (
     Place(
         "langchain-memory",
         "`InMemoryVectorStore`",
-        "A filter is a function. A fetch looks at all chunks of the store.",
+        "A filter is a function. Fetching looks at all chunks.",
         _in_memory,
     ),
     Place(
         "langchain-chroma",
         "`Chroma`, in a folder",
-        "None, lists without entries and dictionaries are no metadata. A search is "
-        "approximate: with a large `k` some of the nearest may be missing. Of a few "
-        "dozen chunks, added to after a search, one was never found again in 1 to 4 of "
-        "100 trials: make it with `collection_metadata={'hnsw:M': 64}`.",
+        "It stores no None, empty list or dictionary. Searches are approximate: a "
+        "large `k` may miss some of the nearest. Small collections can lose a chunk "
+        "from search after later adds (1 to 4 of 100 trials). Set "
+        "`collection_metadata={'hnsw:M': 64}`.",
         _chroma,
     ),
     Place(
@@ -166,29 +166,29 @@ PLACES = (
     Place(
         "langchain-faiss",
         "`FAISS` of langchain-community",
-        "A search with `filter=` looks among the nearest 20 only, unless `fetch_k=` "
-        "says more. An id that is there is refused. A fetch looks at all chunks.",
+        "A search with `filter=` looks among the nearest 20 only: set `fetch_k=`. "
+        "It refuses an id that it has. Fetching looks at all chunks.",
         _faiss,
     ),
     Place(
         "langchain-qdrant",
         "`QdrantVectorStore`, in memory",
-        "Found documents have no `id` (it is `metadata['_id']`); ids must be UUIDs, as "
-        "oprag's are. Local Qdrant looks at all chunks for every page of a fetch.",
+        "Documents have no `id` but `metadata['_id']`. Ids must be UUIDs, as "
+        "oprag's are. Local Qdrant looks at all chunks for each page of a fetch, and "
+        "is slow to add to in a folder.",
         _qdrant,
     ),
     Place(
         "langchain-qdrant-folder",
         "`QdrantVectorStore`, in a folder",
-        "As above; adding is slow.",
+        "As above.",
         partial(_qdrant, on_disk=True),
         slow=True,
     ),
     Place(
         "langchain-postgres",
         "`PGVectorStore`",
-        "Made by `create` on an engine without a loop of its own, it can only be "
-        "awaited.",
+        "A store from `await PGVectorStore.create(…)` is async only.",
         _postgres,
     ),
     Place(

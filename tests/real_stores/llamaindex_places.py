@@ -104,26 +104,25 @@ LLAMAINDEX_STORES = (
     _place(
         "llamaindex-simple",
         "`SimpleVectorStore`",
-        "Holds no texts: persist the docstore with it. Nodes deleted from the index "
-        "stay in the docstore unless `delete_from_docstore=True`; given the index, "
-        "they are not read. Filling the docstore takes "
-        "time by the square of a document's chunks: minutes for some thousands.",
+        "It holds no texts: persist the docstore with it. Deleted nodes stay in the "
+        "docstore unless `delete_from_docstore=True`, and are not read if you give the "
+        "index. Filling takes minutes for a document of some thousand chunks.",
         simple,
         documents="the index, or its docstore",
     ),
     _place(
         "llamaindex-faiss",
         "`FaissVectorStore`",
-        "As above. It has no filters and cannot delete; its smaller score is the "
-        "better one.",
+        "It holds no texts, has no filters and cannot delete. Smaller scores are "
+        "better.",
         faiss,
         documents="the index, or its docstore",
     ),
     _place(
         "llamaindex-chroma",
         "`ChromaVectorStore`, in a folder",
-        "Lists and dictionaries are no metadata. Filter by `filters=`: `doc_ids=` is "
-        "ignored. A node that is added again stays as it was.",
+        "It stores no list or dictionary, ignores `doc_ids=` (use `filters=`), and "
+        "keeps the old node if one is added again.",
         chroma,
     ),
     _place(
@@ -135,28 +134,30 @@ LLAMAINDEX_STORES = (
     _place(
         "llamaindex-qdrant",
         "`QdrantVectorStore`, in memory",
-        "Its `get_nodes` stops at 9,999. Ids must be UUIDs, as oprag's are.",
+        "Its `get_nodes` stops at 9,999. Ids must be UUIDs, as oprag's are. Adding "
+        "is slow in a folder.",
         qdrant,
     ),
     _place(
         "llamaindex-qdrant-folder",
         "`QdrantVectorStore`, in a folder",
-        "As above; adding is slow.",
+        "As above.",
         partial(qdrant, on_disk=True),
         slow=True,
     ),
     _place(
         "llamaindex-postgres",
         "`PGVectorStore`",
-        "It writes a filter's value into the SQL: filter by `doc_key`, never by a "
-        "name. A node that is added again is there twice. `doc_ids=` is ignored.",
+        "It writes filter values into the SQL: filter by `doc_key`, never by a name. "
+        "It ignores `doc_ids=`, and has a node twice that is added again. With "
+        "`hnsw_kwargs`, a search without a filter gives at most `hnsw_ef_search` "
+        "chunks.",
         postgres,
     ),
     _place(
         "llamaindex-postgres-hnsw",
         "`PGVectorStore` with `hnsw_kwargs`",
-        "As above; and a search without a filter gives at most `hnsw_ef_search` "
-        "chunks, whatever `similarity_top_k` says.",
+        "As above.",
         partial(postgres, hnsw_kwargs=HNSW),
     ),
 )

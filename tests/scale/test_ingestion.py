@@ -1,4 +1,4 @@
-"""`RayIngestionPipeline` with oprag's node parsers: docs/indexing.md speaks of it."""
+"""`RayIngestionPipeline` with the node parsers of oprag: see docs/large_indexes.md."""
 
 import pytest
 import ray

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.docs.blocks import BLOCK, ON_CLUSTERS
 
-PAGE = Path(__file__).parents[2] / "docs" / "indexing.md"
+PAGE = Path(__file__).parents[2] / "docs" / "large_indexes.md"
 
 
 def test_code_blocks_run_as_a_script_and_print_what_the_page_shows(

@@ -10,19 +10,18 @@ from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langgraph.graph import START
 
 from oprag.errors import PositionError
-from tests.kit.app_places import Place, places
+from tests.kit.app_places import LANGCHAIN, Place
 from tests.langchain.compat import IS_1X, ContextualCompressionRetriever
 from tests.langchain.corpus import QUERY
 from tests.langchain.places.ingredients import OTHER_QUERIES, ingredients
 
-PLACES = places("LangChain")
 CALL = {"name": "search", "args": {"query": QUERY}, "id": "1", "type": "tool_call"}
 MESSAGES = {"messages": [{"role": "user", "content": QUERY}]}
 
 
 def application(place: Place, names: dict[str, Any]) -> tuple[Any, Any]:
     """The question, and its input, around what a place builds."""
-    built = eval(place.how, names)  # noqa: S307 -- the column of our own page
+    built = eval(place.how, names)  # noqa: S307 -- our own list
     question = names["question"]
     if place.id in ("stuff-documents", "retrieval-chain", "history-aware"):
         return built, input_of_chain(place, names)
@@ -90,8 +89,8 @@ def chunks_in(text: str) -> list[int]:
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-@pytest.mark.parametrize("place", PLACES, ids=[place.id for place in PLACES])
-async def test_the_model_reads_in_order_where_the_page_says_so(place, mode):
+@pytest.mark.parametrize("place", LANGCHAIN, ids=[place.id for place in LANGCHAIN])
+async def test_the_model_reads_in_order_where_the_list_says_so(place, mode):
     if place.id == "dynamic-prompt" and not IS_1X:
         pytest.skip("agents have no middleware in LangChain 0.3")
 

@@ -11,7 +11,7 @@ from llama_index.core.node_parser import SentenceWindowNodeParser
 from llama_index.core.query_engine import RetrieverQueryEngine
 
 from oprag.errors import PositionError
-from tests.kit.app_places import Place, places
+from tests.kit.app_places import LLAMAINDEX, Place
 from tests.kit.openai_server import Reply, ScriptedServer, ToolCall
 from tests.llamaindex.corpus import QUESTION, TEXT, document, index, numbers
 from tests.llamaindex.places.ingredients import ingredients
@@ -19,7 +19,6 @@ from tests.llamaindex.recording import RecordingLLM
 
 # LlamaIndex's agents use what pydantic and its own workflows deprecate.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-PLACES = places("LlamaIndex")
 MODES = {
     "response-modes": [
         *("compact", "refine", "tree_summarize", "accumulate"),
@@ -38,7 +37,7 @@ WAYS = {
 
 
 def cases() -> Iterator[Any]:
-    for place in PLACES:
+    for place in LLAMAINDEX:
         for mode in MODES.get(place.id, [None]):
             for way in WAYS.get(place.id, ["query", "aquery"]):
                 name = "-".join(each for each in (place.id, mode, way) if each)
@@ -52,7 +51,7 @@ async def read(place: Place, mode: str | None, way: str, *, oprag: bool) -> list
         return await over_the_wire(place, names)
     if place.id == "windows":
         names["retriever"] = windows()
-    built = eval(place.how, dict(names))  # noqa: S307 -- the column of our own page
+    built = eval(place.how, dict(names))  # noqa: S307 -- our own list
     if place.id == "chat-modes":
         await chatted(built, names, way)
     elif place.id == "react-agent":
@@ -137,7 +136,7 @@ async def over_the_wire(place: Place, names: dict[str, Any]) -> list[int]:
 
 
 @pytest.mark.parametrize(("place", "mode", "way"), [*cases()])
-async def test_the_model_reads_in_order_where_the_page_says_so(
+async def test_the_model_reads_in_order_where_the_list_says_so(
     place, mode, way, monkeypatch
 ):
     # `context_only` asks no model and takes none, but looks for the default one.
