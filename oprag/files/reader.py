@@ -45,11 +45,11 @@ def _read_mail(data: bytes) -> list[Body]:
 
 
 _READERS: dict[str, Read] = {
-    ".docx": _read_word,
     ".eml": _read_mail,
     ".epub": read_epub,
     ".ipynb": read_notebook,
     ".pptx": read_slides,
+    **dict.fromkeys((".docx", ".docm", ".dotx", ".dotm"), _read_word),
     **dict.fromkeys(HTML_ENDINGS, _read_html),
     **dict.fromkeys((".csv", ".tsv"), read_csv),
     **dict.fromkeys((".md", ".markdown"), _read_markdown),

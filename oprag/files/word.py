@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import zlib
 from xml.parsers.expat import ExpatError
@@ -16,6 +17,8 @@ from oprag.tokens import encodable
 
 _STYLES = "p[style-name='Title'] => h1:fresh"
 """The one style that mammoth does not know; it knows the headings."""
+_BACK = re.compile(r' ?<a href="#(?:foot|end)note-ref-\d+">↑</a>')
+"""The link of a note back to the text."""
 _COMPLAINTS = (
     *(BadZipFile, ExpatError, zlib.error, OSError, EOFError, ValueError, LookupError),
     *(RuntimeError, AttributeError, TypeError),
@@ -55,4 +58,5 @@ def word_text(data: bytes) -> str:
         raise NoTextError(message) from error
     # What Word calls a table holds data; of pages this is not certain.
     page = page.replace("<table>", '<table role="table">')
+    page = _BACK.sub("", page)
     return shown_text(encodable(page), document=True).body

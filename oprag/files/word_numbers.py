@@ -152,9 +152,16 @@ class Numbering:
             kind = "decimal" if level is None or shape.plain else level.kind
             if kind == "decimalZero":
                 return f"{count:02}"
-            return write_number(count, _FORMATS.get(kind, "1"))
+            ending = _ordinal_ending(count) if kind == "ordinal" else ""
+            return write_number(count, _FORMATS.get(kind, "1")) + ending
 
         return _LEVEL_MARK.sub(write, shape.text).strip()
+
+
+def _ordinal_ending(count: int) -> str:
+    if count // 10 % 10 == 1:
+        return "th"
+    return {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")
 
 
 def _by_id(root: Any, tag: str, name: str) -> dict[str, Any]:

@@ -1,29 +1,33 @@
 """What mammoth does not read of a Word file, as text that it reads.
 
-Numbers of paragraphs, equations, and text that was moved; what is hidden goes.
+Numbers of paragraphs, equations, boxes, fields, and text that was moved; headings and
+raised text by their styles; what is hidden or struck goes.
 """
 
 from __future__ import annotations
 
 import io
+import re
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from oprag.files.equations import OFFICE as _M
+from oprag.files.equations import write_office_math
 from oprag.files.text import NoTextError
+from oprag.files.word_looks import Looks
 from oprag.files.word_numbers import Numbering, W
 from oprag.optional import require
 
-_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _NUMBERING = "word/numbering.xml"
-_CHANGED = (
-    *("word/document.xml", "word/footnotes.xml", "word/endnotes.xml", _NUMBERING),
-)
+_CHANGED = re.compile(r"word/(?:document|footnotes|endnotes|numbering)\d*\.xml")
 _WRAPPERS = ("moveTo", "customXml", "fldSimple", "dir", "bdo", "ruby", "rubyBase")
 """Elements around text that mammoth passes over with the text."""
 _GONE = ("moveFrom", "rt", "rubyPr", "customXmlPr")
-_HIDING = ("vanish", "dstrike")
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_VML = "{urn:schemas-microsoft-com:vml}"
+_HIDDEN_ROW = f"{W}trPr/{W}hidden"
 _LARGEST = 1 << 30
 """Bytes of a file when it is unpacked, at most."""
 
@@ -48,16 +52,17 @@ def complete_word(data: bytes) -> bytes:
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(made, "w") as new:
         styles = _parse(old, "word/styles.xml")
         numbering = Numbering(_parse(old, _NUMBERING), styles)
-        hidden = _hidden_styles(styles)
+        looks = Looks(styles)
         for entry in old.infolist():
-            root = _parse(old, entry.filename) if entry.filename in _CHANGED else None
+            is_changed = _CHANGED.fullmatch(entry.filename)
+            root = _parse(old, entry.filename) if is_changed else None
             if root is None:
                 new.writestr(entry, old.read(entry))
                 continue
             if entry.filename == _NUMBERING:
                 _keep_bullets(root)
             else:
-                _complete(root, numbering, hidden)
+                _complete(root, numbering, looks)
             etree = require("lxml.etree", extra="cli", purpose="Reading Word files")
             new.writestr(entry.filename, etree.tostring(root, encoding="utf-8"))
     return made.getvalue()
@@ -71,21 +76,6 @@ def _parse(packed: zipfile.ZipFile, name: str) -> Any:
     return etree.fromstring(packed.read(name), parser)
 
 
-def _hidden_styles(styles: Any) -> set[str]:
-    found = [] if styles is None else styles.iterchildren(f"{W}style")
-    return {style.get(f"{W}styleId") for style in found if _hides(style)}
-
-
-def _hides(element: Any) -> bool:
-    """Tell whether properties of text hide it."""
-    properties = element.find(f"{W}rPr")
-    for name in _HIDING if properties is not None else ():
-        found = properties.find(f"{W}{name}")
-        if found is not None and found.get(f"{W}val") not in {"0", "false", "off"}:
-            return True
-    return False
-
-
 def _keep_bullets(numbering: Any) -> None:
     """Remove the levels of lists whose numbers are text now."""
     for level in _all_of(numbering, ("lvl",)):
@@ -94,26 +84,85 @@ def _keep_bullets(numbering: Any) -> None:
             level.getparent().remove(level)
 
 
-def _complete(root: Any, numbering: Numbering, hidden: set[str]) -> None:
-    for element in _all_of(root, _GONE):
+def _complete(root: Any, numbering: Numbering, looks: Looks) -> None:
+    hidden = [
+        row for row in _all_of(root, ("tr",)) if row.find(_HIDDEN_ROW) is not None
+    ]
+    for element in [*_all_of(root, _GONE), *hidden]:
         element.getparent().remove(element)
+    for element in [*root.iter(f"{_MC}AlternateContent", f"{W}drawing")]:
+        _replace_drawing(element)
     for element in _all_of(root, _WRAPPERS):
         _unwrap(element)
-    _remove_hidden(root, hidden)
-    for element in [*root.iter(f"{_M}oMathPara", f"{_M}oMath")]:
-        if not _is_inside_math(element):
-            _replace_math(element)
-    for paragraph in root.iter(f"{W}p"):
-        if number := numbering.take_number(paragraph):
-            properties = paragraph.find(f"{W}pPr")
-            paragraph.insert(paragraph.index(properties) + 1, _run(root, f"{number} "))
-
-
-def _remove_hidden(root: Any, styles: set[str]) -> None:
     for run in _all_of(root, ("r",)):
-        style = run.find(f"{W}rPr/{W}rStyle")
-        if _hides(run) or (style is not None and style.get(f"{W}val") in styles):
-            run.getparent().remove(run)
+        _complete_run(run, looks)
+    for element in [*root.iter(f"{_M}oMathPara", f"{_M}oMath")]:
+        _replace_math(element)
+    for paragraph in root.iter(f"{W}p"):
+        _complete_paragraph(paragraph, numbering, looks)
+
+
+def _complete_run(run: Any, looks: Looks) -> None:
+    if looks.hides(run):
+        run.getparent().remove(run)
+        return
+    raised = looks.raises(run)
+    properties = run.find(f"{W}rPr")
+    if raised and (properties is None or properties.find(f"{W}vertAlign") is None):
+        if properties is None:
+            properties = run.makeelement(f"{W}rPr")
+            run.insert(0, properties)
+        properties.append(run.makeelement(f"{W}vertAlign", {f"{W}val": raised}))
+    for element in [*run.iterchildren(f"{W}cr", f"{W}br", f"{W}ptab")]:
+        name = "tab" if element.tag == f"{W}ptab" else "br"
+        run.replace(element, run.makeelement(f"{W}{name}"))
+    for choices in [*run.iter(f"{W}ddList")]:
+        _write_choice(run, choices)
+
+
+def _write_choice(run: Any, choices: Any) -> None:
+    """Write what is chosen in a field before it."""
+    entries = [each.get(f"{W}val") or "" for each in choices.iter(f"{W}listEntry")]
+    result = choices.find(f"{W}result")
+    number = "0" if result is None else result.get(f"{W}val") or "0"
+    if number.isdecimal() and int(number) < len(entries):
+        run.addprevious(_run(run, entries[int(number)]))
+
+
+def _complete_paragraph(paragraph: Any, numbering: Numbering, looks: Looks) -> None:
+    number = numbering.take_number(paragraph)
+    level = looks.heading_of(paragraph)
+    properties = paragraph.find(f"{W}pPr")
+    if number:
+        paragraph.insert(paragraph.index(properties) + 1, _run(paragraph, f"{number} "))
+    if level is None:
+        return
+    style = properties.find(f"{W}pStyle")
+    if style is None:
+        style = properties.makeelement(f"{W}pStyle")
+        properties.insert(0, style)
+    style.set(f"{W}val", f"Heading{level}")
+
+
+def _replace_drawing(element: Any) -> None:
+    """Put the boxes of text in a drawing into one that mammoth reads."""
+    if next(element.iterancestors(f"{_MC}AlternateContent"), None) is not None:
+        return
+    chosen = element.find(f"{_MC}Choice")
+    boxes = [*(element if chosen is None else chosen).iter(f"{W}txbxContent")]
+    outer = [box for box in boxes if not _is_in(box, boxes)]
+    if not outer:
+        return
+    picture = element.makeelement(f"{W}pict")
+    for box in outer:
+        inner = picture.makeelement(f"{_VML}textbox")
+        inner.append(box)
+        picture.append(inner)
+    element.getparent().replace(element, picture)
+
+
+def _is_in(element: Any, others: Sequence[Any]) -> bool:
+    return any(outer in others for outer in element.iterancestors())
 
 
 def _all_of(root: Any, names: Sequence[str]) -> list[Any]:
@@ -126,12 +175,10 @@ def _unwrap(element: Any) -> None:
     parent[at : at + 1] = [*element]
 
 
-def _is_inside_math(element: Any) -> bool:
-    return any(each.tag == f"{_M}oMathPara" for each in element.iterancestors())
-
-
 def _replace_math(element: Any) -> None:
-    parent, run = element.getparent(), _run(element, _write_math(element))
+    if any(each.tag == f"{_M}oMathPara" for each in element.iterancestors()):
+        return
+    parent, run = element.getparent(), _run(element, write_office_math(element))
     if parent.tag != f"{W}p":  # a run belongs into a paragraph
         paragraph = element.makeelement(f"{W}p")
         paragraph.append(run)
@@ -145,61 +192,3 @@ def _run(near: Any, text: str) -> Any:
     inner.text = text
     run.append(inner)
     return run
-
-
-def _write_math(element: Any) -> str:
-    """Write an equation in one line: `(a+b)/2`, `x^2`, `√(x)`."""
-    kind = element.tag.removeprefix(_M) if isinstance(element.tag, str) else ""
-    if kind == "t":
-        return (element.text or "").replace("\u2061", " ")  # joins name and argument
-    pieces = [(child.tag, _write_math(child)) for child in element]
-    write = _WRITERS.get(kind)
-    if write is None:
-        return "".join(text for _, text in pieces)
-    parts: dict[str, str] = {}
-    for tag, text in pieces:
-        name = str(tag).removeprefix(_M)
-        parts[name] = f"{parts[name]}, {text}" if name in parts else text
-    found = element.find(f"{_M}naryPr/{_M}chr")
-    parts["sign"] = "∫" if found is None else found.get(f"{_M}val") or ""
-    return write(lambda name: parts.get(name, ""))
-
-
-def _write_fraction(part: Callable[[str], str]) -> str:
-    return f"{_group(part('num'))}/{_group(part('den'))}"
-
-
-def _write_script(part: Callable[[str], str]) -> str:
-    return part("e") + _write_raised(part)
-
-
-def _write_root(part: Callable[[str], str]) -> str:
-    return f"{part('deg')}√({part('e')})"
-
-
-def _write_sum(part: Callable[[str], str]) -> str:
-    return f"{part('sign')}{_write_raised(part)} {part('e')}"
-
-
-def _write_brackets(part: Callable[[str], str]) -> str:
-    return f"({part('e')})"
-
-
-_WRITERS = {
-    "f": _write_fraction,
-    "sSup": _write_script,
-    "sSub": _write_script,
-    "sSubSup": _write_script,
-    "rad": _write_root,
-    "nary": _write_sum,
-    "d": _write_brackets,
-}
-
-
-def _write_raised(part: Callable[[str], str]) -> str:
-    marks = (("_", part("sub")), ("^", part("sup")))
-    return "".join(f"{mark}{_group(text)}" for mark, text in marks if text)
-
-
-def _group(text: str) -> str:
-    return text if len(text) == 1 or text.isalnum() else f"({text})"
