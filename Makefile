@@ -100,11 +100,12 @@ test-fast: $(TEST_MARKER) ## Run the fast tests of every room (under a minute)
 	$(BIN)/python -m pytest --numprocesses auto $(ORDINARY) --hypothesis-profile fast \
 		-m "not slow and not stores and not browser" $(PYTEST_ARGS)
 
-check: $(CHECK_MARKER) ## Lint, and check the format, the imports and the types
+check: $(CHECK_MARKER) ## Lint, and check the format, the imports, the types and the docs' English
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+	$(BIN)/python -m tests.docs.plain_english
 
 coverage: $(TEST_MARKER) ## Run the tests of `test`, and measure which lines they reach
 	$(BIN)/python -m pytest --numprocesses auto $(ORDINARY) -m "not stores and not browser" \

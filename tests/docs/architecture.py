@@ -20,7 +20,7 @@ ADAPTERS = ("langchain_oprag", "llamaindex_oprag")
 EVALUATION = "packages/oprag-eval/oprag_eval"
 
 FLOORS = re.compile(r"^\| floor \|.*?$(?!\n\|)", re.MULTILINE | re.DOTALL)
-DECISION = re.compile(r"^\| (\w.+) \| \[`(.+)`\]", re.MULTILINE)
+ROW = re.compile(r"^\| \d+ \| \[`(.+)`\]\(.+\) \| (.+) \|$", re.MULTILINE)
 
 
 def page() -> str:
@@ -31,10 +31,12 @@ def page() -> str:
     return text + "\n".join(_walk_table()) + "\n"
 
 
-def decisions() -> list[tuple[str, str]]:
-    """Return every decision of the page, with the room or file that takes it."""
-    _, _, decided = PAGE.read_text("utf-8").partition("| decision | place |")
-    return DECISION.findall(decided.partition("\n## ")[0])
+def decisions() -> dict[str, list[str]]:
+    """Return the decisions that the page names, by the room or file that takes them."""
+    return {
+        place: decided.split("; ")
+        for place, decided in ROW.findall(PAGE.read_text("utf-8"))
+    }
 
 
 def floors() -> list[list[str]]:
@@ -76,12 +78,13 @@ def _link(place: str) -> str:
 
 
 def _floor_table() -> Iterator[str]:
-    yield "| floor | room | what it is for |"
+    yield "| floor | room | decides |"
     yield "|--:|---|---|"
+    known = decisions()
     levels = floors()
     for height, places in zip(range(len(levels) - 1, -1, -1), levels, strict=True):
         for place in places:
-            yield f"| {height} | {_link(place)} | {sentence(place)} |"
+            yield f"| {height} | {_link(place)} | {'; '.join(known.get(place, []))} |"
 
 
 def _walk_table() -> Iterator[str]:

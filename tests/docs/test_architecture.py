@@ -47,13 +47,14 @@ def test_every_room_is_on_a_floor():
 
 
 def test_every_room_and_every_file_of_the_ground_decides_something():
-    deciding = {place for _, place in decisions()}
+    places = [place for floor in floors() for place in floor]
 
-    assert deciding == {place for floor in floors() for place in floor}
+    assert list(decisions()) == places
+    assert all(all(decided) for decided in decisions().values())
 
 
 def test_no_decision_is_named_twice():
-    named = [decision for decision, _ in decisions()]
+    named = [decision for decided in decisions().values() for decision in decided]
     assert len(named) == len(set(named))
 
 

@@ -63,7 +63,7 @@ def walks() -> dict[str, Walk]:
             lambda: _langchain_query(_OURS),
         ),
         "langchain-foreign": Walk(
-            "A query by LangChain, chunks of its own splitter",
+            "A query by LangChain, chunks of LangChain's splitter",
             f"{query}.invoke(question)",
             lambda: _langchain_query(
                 RecursiveCharacterTextSplitter(
@@ -77,7 +77,7 @@ def walks() -> dict[str, Walk]:
             lambda: _llamaindex_query(OffsetTokenNodeParser(chunk_size=64)),
         ),
         "llamaindex-foreign": Walk(
-            "A query by LlamaIndex, nodes of its own parser",
+            "A query by LlamaIndex, nodes of LlamaIndex's parser",
             f"{node_query}.retrieve(question)",
             lambda: _llamaindex_query(SentenceSplitter(chunk_size=64, chunk_overlap=0)),
         ),
