@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import json
 import posixpath
+import re
 import zipfile
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
 from oprag.files.bodies import Body, Landmark, damaged, join_pieces, with_headings
-from oprag.files.html import shown_text
+from oprag.files.html import decode_page, shown_text
 from oprag.files.text import NoTextError, decode
 from oprag.files.word_parts import check_unpacked
 from oprag.optional import require
@@ -20,6 +20,10 @@ from oprag.tokens import encodable
 
 _CONTAINER = "META-INF/container.xml"
 _ANY = "{*}"
+_DATA = re.compile(r"data:[\w/+.-]+;base64,[A-Za-z\d+/=]+")
+"""A picture, written into a text."""
+_COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
+_OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
 
 
 def read_epub(data: bytes) -> list[Body]:
@@ -35,30 +39,38 @@ def read_epub(data: bytes) -> list[Body]:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             if "META-INF/rights.xml" in packed.namelist():
                 raise NoTextError("is an e-book that is locked to its reader")
-            return [*_chapters(packed)]
+            return _chapters(packed)
     except (zipfile.BadZipFile, etree.LxmlError, KeyError, OSError) as error:
         raise damaged("an e-book", error) from error
 
 
-def _chapters(packed: zipfile.ZipFile) -> Iterator[Body]:
+def _chapters(packed: zipfile.ZipFile) -> list[Body]:
     path = _parse(packed, _CONTAINER).find(f".//{_ANY}rootfile").get("full-path")
     package = _parse(packed, path)
     files = {
         item.get("id"): unquote(item.get("href") or "")
         for item in package.iter(f"{_ANY}item")
     }
-    number = 0
+    bodies: list[Body] = []
+    refused = 0
     for item in package.iter(f"{_ANY}itemref"):
         file = posixpath.normpath(
             posixpath.join(posixpath.dirname(path), files.get(item.get("idref"), ""))
         )
         if item.get("linear") == "no" or file not in packed.namelist():
             continue
-        page = encodable(decode(packed.read(file), "utf-8"))
-        text = shown_text(page, document=True).body
+        try:
+            text = shown_text(decode_page(packed.read(file)), document=True).body
+        except NoTextError:
+            refused += 1
+            continue
         if text.strip():
-            number += 1
-            yield with_headings(text, f"chapter {number}")
+            bodies.append(with_headings(text, f"chapter {len(bodies) + 1}"))
+    if refused and bodies:
+        are = "is" if refused == 1 else "are"
+        notice = f"{refused} of {len(bodies) + refused} chapters {are} damaged"
+        bodies[0] = bodies[0]._replace(notice=notice)
+    return bodies
 
 
 def _parse(packed: zipfile.ZipFile, name: str) -> Any:
@@ -74,8 +86,9 @@ def read_notebook(data: bytes) -> list[Body]:
         NoTextError: It is damaged.
     """
     try:
-        cells = json.loads(decode(data))["cells"]
-        texts = [_cell_text(cell) for cell in cells]
+        read = json.loads(decode(data))
+        sheets = read.get("worksheets") or [read]  # before the fourth format
+        texts = [_cell_text(cell) for sheet in sheets for cell in sheet["cells"]]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, NoTextError):
             raise
@@ -91,7 +104,10 @@ def read_notebook(data: bytes) -> list[Body]:
 
 
 def _cell_text(cell: Any) -> str:
-    text = _source(cell["source"]).strip()
+    source = cell["input"] if "input" in cell else cell["source"]
+    text = _DATA.sub("", _source(source)).strip()
+    if cell.get("cell_type") == "heading":
+        return f"{'#' * int(cell.get('level', 1))} {text}"
     if cell.get("cell_type") != "code" or not text:
         return text
     written = [_output(each).strip() for each in cell.get("outputs") or ()]
@@ -99,11 +115,17 @@ def _cell_text(cell: Any) -> str:
 
 
 def _output(output: Any) -> str:
-    if "text" in output:
-        return _source(output["text"])
+    """Return what an output says as text; a progress bar at its end."""
     if "ename" in output:
         return f"{output['ename']}: {output.get('evalue', '')}"
-    return _source((output.get("data") or {}).get("text/plain", ""))
+    data = output.get("data") or {}
+    text = _source(output["text"] if "text" in output else data.get("text/plain", ""))
+    if not text.strip():
+        text = _source(data.get("text/markdown", ""))
+    page = _source(data.get("text/html", ""))
+    if page and not text.strip():
+        text = shown_text(encodable(page), document=True).body
+    return _OVERWRITTEN.sub("", _COLOUR.sub("", text))
 
 
 def _source(source: Any) -> str:

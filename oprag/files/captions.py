@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from oprag.files.bodies import Body, Landmark, join_pieces
 from oprag.files.text import NoTextError, decode
 
-_TIMES = re.compile(
-    r"(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})[ \t]*-->[ \t]*"
-    r"(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
-)
-_BLOCK = re.compile(r"(?:\r?\n[ \t]*){2,}")
+_ARROW = "-->"
+_TIME = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})(?!\d)")
 _VOICE = re.compile(r"<v(?:\.[^ >]*)?[ \t]+([^>]+)>")
 _TAG = re.compile(r"</?[A-Za-z\d:.][^>]*>|\{\\[^}]*\}")
+_UNSAID = ("NOTE", "STYLE", "REGION")
+_FLASH = 0.1
+"""Seconds of a subtitle that is shown only while lines scroll up, at most."""
+_AT_ONCE = 0.5
+"""Seconds between a subtitle and the next that repeats its last line, at most."""
+
+
+class _Caption(NamedTuple):
+    lines: list[str]
+    start: float
+    end: float
 
 
 def read_captions(data: bytes) -> list[Body]:
@@ -26,24 +36,57 @@ def read_captions(data: bytes) -> list[Body]:
         NoTextError: None are in it.
     """
     pieces = []
-    last = ""
-    for block in _BLOCK.split(decode(data)):
-        found = _TIMES.search(block)
-        if found is None:
-            continue
-        lines = [_clean(line) for line in block[found.end() :].splitlines()[1:]]
-        new = [line for at, line in enumerate(lines) if line and (at or line != last)]
-        last = next((line for line in reversed(lines) if line), last)
-        times = _seconds(found.groups()[:4]), _seconds(found.groups()[4:])
+    before = _Caption([], 0.0, 0.0)
+    lines = [line.strip() for line in decode(data).splitlines()]
+    for caption in _captions(lines):
+        new = caption.lines[1:] if _scrolls(before, caption) else caption.lines
+        if caption.lines:
+            before = caption
+        times = caption.start, caption.end
         pieces.append(("\n".join(new), Landmark(0, time=times)))
     if not pieces:
         raise NoTextError("holds no subtitles; name it .txt if it is text")
     return [join_pieces(pieces)]
 
 
-def _clean(line: str) -> str:
-    line = _VOICE.sub(r"\1: ", line)
-    return html.unescape(_TAG.sub("", line)).strip()
+def _captions(lines: Sequence[str]) -> Iterator[_Caption]:
+    starts = [number for number, line in enumerate(lines) if _ARROW in line]
+    is_web = any(line.startswith("WEBVTT") for line in lines[:1])
+    last = 0.0
+    for at, start in enumerate(starts):
+        end = starts[at + 1] if at + 1 < len(starts) else len(lines)
+        inside = [*lines[start + 1 : end]]
+        if end < len(lines) and inside and _is_name(inside, is_web=is_web):
+            inside.pop()
+        found = [_seconds(match.groups()) for match in _TIME.finditer(lines[start])]
+        first, last = (found[0], found[-1]) if found else (last, last)
+        yield _Caption([*_said(inside, is_web=is_web)], first, last)
+
+
+def _is_name(inside: Sequence[str], *, is_web: bool) -> bool:
+    """Tell whether the line before the next times names the next subtitle."""
+    last = inside[-1]
+    stands_alone = len(inside) == 1 or not inside[-2]
+    return last.isdecimal() or (is_web and stands_alone and last != "")
+
+
+def _said(lines: Sequence[str], *, is_web: bool) -> Iterator[str]:
+    """Return the lines that are shown; in WebVTT they end with an empty one."""
+    for line in lines:
+        if is_web and (not line or line.startswith(_UNSAID)):
+            return
+        text = html.unescape(_TAG.sub("", _VOICE.sub(r"\1: ", line))).strip()
+        if text:
+            yield text
+
+
+def _scrolls(before: _Caption, caption: _Caption) -> bool:
+    """Tell whether the first line of a subtitle is the last one, moved up."""
+    if not caption.lines or before.lines[-1:] != caption.lines[:1]:
+        return False
+    is_flash = caption.end - caption.start < _FLASH
+    is_next = caption.start - before.end < _AT_ONCE
+    return is_next and (is_flash or len(caption.lines) > 1)
 
 
 def _seconds(parts: tuple[str | None, ...]) -> float:

@@ -60,7 +60,7 @@ def html_text(data: bytes) -> str:
         MissingDependencyError: lxml or trafilatura is not installed.
         NoTextError: The page is not in the encoding that it should be in.
     """
-    page = close_elements(encodable(decode(data, _declared(data))))
+    page = close_elements(decode_page(data))
     root = _parse(page)
     if root is None:
         return ""
@@ -95,6 +95,15 @@ def shown_text(page: str, *, document: bool = False) -> Shown:
         return Shown("", "")
     lines = read_lines(root, document=document, unclosed=find_unclosed(page))
     return Shown(_title(root), _join(lines))
+
+
+def decode_page(data: bytes) -> str:
+    """Read the bytes of a page, in the encoding that it declares, else in UTF-8.
+
+    Raises:
+        NoTextError: They are in another one.
+    """
+    return encodable(decode(data, _declared(data)))
 
 
 def _declared(data: bytes) -> str | None:

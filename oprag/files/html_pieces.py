@@ -86,7 +86,9 @@ class Pieces:
         if tag in CONTROLS:
             return None if self._took_more(element) else _read_control(element)
         raised = {"sup": "super", "sub": "sub"}.get(tag) or is_raised(element)
-        return _read_power(element, raised, before) if raised else None
+        if not raised:
+            return None
+        return write_raised("".join(element.itertext()), raised, before)
 
     def _took_more(self, element: Any) -> bool:
         """Tell whether blocks of text are in an element only as nothing closes it."""
@@ -117,9 +119,14 @@ def _read_control(element: Any) -> str | None:
     return _spaced(get("value") or "") if kind in _TYPED else ""
 
 
-def _read_power(element: Any, raised: str, before: str) -> str:
-    """Return raised or lowered text, so that 10 with a raised 6 is not 106."""
-    text = "".join(element.itertext())
+def write_raised(text: str, raised: str, before: str) -> str:
+    """Return raised or lowered text, so that 10 with a raised 6 is not 106.
+
+    Args:
+        text: The text.
+        raised: `super` or `sub`.
+        before: The text before it.
+    """
     bare = text.strip()
     above = raised == "super"
     if _POWER.fullmatch(bare) and (above or _DIGIT_LAST.search(before)):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import email
 import email.policy
-from collections.abc import Callable, Iterator
+import mimetypes
+from collections.abc import Callable, Sequence
 from email.message import EmailMessage
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from oprag.errors import MissingDependencyError
 from oprag.files.bodies import Body
@@ -18,6 +19,22 @@ from oprag.tokens import encodable
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _DEEPEST = 5
 """Mails inside mails that are read."""
+_STUB = 4
+"""A plain text so many times shorter than the same in HTML only stands for it."""
+_FOR_PROGRAMS = ("application/pgp-signature", "application/pkcs7-signature")
+
+
+class _Attached(NamedTuple):
+    name: str
+    content: bytes
+    is_mail: bool
+
+
+class _Parts(NamedTuple):
+    """What a mail consists of, in its order."""
+
+    texts: list[str]
+    attached: list[_Attached]
 
 
 def read_mail(
@@ -36,53 +53,89 @@ def read_mail(
     message = email.message_from_bytes(data, policy=email.policy.default)
     assert isinstance(message, EmailMessage)  # noqa: S101 -- as the policy has it
     head = [f"{name}: {message[name]}" for name in _HEADERS if message[name]]
-    body = message.get_body(("plain", "html"))
-    text = "\n\n".join(filter(None, ["\n".join(head), _text(body)]))
+    parts = _Parts([], [])
+    _collect(message, parts)
+    text = "\n\n".join(filter(None, ["\n".join(head), *parts.texts]))
     bodies = [Body(encodable(text).replace("\0", "\ufffd"), "message")]
     left: list[str] = []
-    attached = [*_attachments(message, body)]
-    for name, content in attached:
+    for each in parts.attached:
         try:
-            if name.lower().endswith(".eml"):
-                found = read_mail(content, read, depth + 1) if depth < _DEEPEST else []
+            if each.is_mail or each.name.lower().endswith(".eml"):
+                is_deep = depth >= _DEEPEST
+                found = [] if is_deep else read_mail(each.content, read, depth + 1)
             else:
-                found = read(name, content)
-            bodies += [_attached(name, each) for each in found]
+                found = read(each.name, each.content)
+            bodies += [_name_body(each.name, body) for body in found]
         except (NoTextError, MissingDependencyError):
-            left.append(name)
+            left.append(each.name)
     if left:
         holds = "holds" if len(left) == 1 else "hold"
-        count = f"{len(left)} of {len(attached)} attachments"
+        count = f"{len(left)} of {len(parts.attached)} attachments"
         notice = f"{count} {holds} no text ({', '.join(left)})"
         bodies[0] = bodies[0]._replace(notice=notice)
     return bodies
 
 
-def _attached(name: str, body: Body) -> Body:
-    where = f'attachment "{name}"'
+def _name_body(attachment: str, body: Body) -> Body:
+    where = f'attachment "{attachment}"'
     return body._replace(name=", ".join(filter(None, (where, body.name))))
 
 
-def _attachments(message: EmailMessage, body: Any) -> Iterator[tuple[str, bytes]]:
-    """Return name and content of what is attached; pictures of the text are not."""
-    for number, part in enumerate(message.iter_attachments(), 1):
-        if part is body:
-            continue
-        name = PurePath(part.get_filename() or "").name
-        if part.get_content_type() == "message/rfc822":
-            inner: Any = part.get_payload(0)
-            yield name or f"mail {number}.eml", bytes(inner)
-        elif part.is_multipart():
-            continue
-        elif name:
-            content: Any = part.get_payload(decode=True)
-            yield name, content or b""
+def _collect(part: Any, parts: _Parts) -> None:
+    """Add the texts of a part and what is attached in it."""
+    kind = part.get_content_type()
+    name = PurePath(part.get_filename() or "").name
+    is_text = kind.startswith("text/") and not name and not part.is_attachment()
+    number = len(parts.attached) + 1
+    if kind == "message/rfc822":
+        inner: Any = part.get_payload(0)
+        name = name or f"mail {number}.eml"
+        parts.attached.append(_Attached(name, bytes(inner), is_mail=True))
+    elif kind == "multipart/alternative" and part.is_multipart():
+        _collect_best([*part.iter_parts()], parts)
+    elif kind == "multipart/related" and part.is_multipart():
+        _collect_related([*part.iter_parts()], parts)
+    elif part.is_multipart():
+        for inner in part.iter_parts():
+            _collect(inner, parts)
+    elif is_text or part.get_content_maintype() == "multipart":  # a broken one
+        parts.texts.append(_text(part))
+    elif (name or kind.startswith("text/")) and kind not in _FOR_PROGRAMS:
+        content: Any = part.get_payload(decode=True) or b""
+        name = name or f"attachment {number}{mimetypes.guess_extension(kind) or ''}"
+        parts.attached.append(_Attached(name, content, is_mail=False))
+
+
+def _collect_best(choices: Sequence[Any], parts: _Parts) -> None:
+    """Add one of several that say the same: the first, unless it says much less."""
+    found = []
+    for choice in choices:
+        if choice.get_content_type() != "text/calendar":
+            found.append(_Parts([], []))
+            _collect(choice, found[-1])
+    longest = max((_length(each) for each in found), default=0)
+    best = next((each for each in found if _STUB * _length(each) >= longest), None)
+    if best is not None:
+        parts.texts.extend(best.texts)
+    for each in found:
+        parts.attached.extend(each.attached)
+
+
+def _collect_related(inner: Sequence[Any], parts: _Parts) -> None:
+    """Add a text and what it is shown with; its pictures are no attachments."""
+    for number, part in enumerate(inner):
+        if number == 0 or part.get_content_disposition() == "attachment":
+            _collect(part, parts)
+
+
+def _length(parts: _Parts) -> int:
+    return sum(len("".join(text.split())) for text in parts.texts)
 
 
 def _text(part: Any) -> str:
-    if part is None:
-        return ""
-    data = part.get_payload(decode=True) or b""
+    data = part.get_payload(decode=True)
+    if not isinstance(data, bytes):
+        return str(part.get_payload()).strip()
     try:
         text = decode(data, part.get_content_charset())
     except NoTextError:

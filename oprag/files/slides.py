@@ -1,13 +1,23 @@
-"""Slides of PowerPoint: titles, text, tables and notes."""
+"""Slides of PowerPoint: titles, text, tables, charts, diagrams and notes."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from oprag.files.bodies import Body, as_row, damaged, with_headings
+from oprag.files.equations import OFFICE, write_office_math
+from oprag.files.html_pieces import write_raised
 from oprag.optional import require
+
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_STRUCK = frozenset(("sngStrike", "dblStrike"))
 
 
 def read_slides(data: bytes) -> list[Body]:
@@ -19,10 +29,11 @@ def read_slides(data: bytes) -> list[Body]:
     """
     library = require("pptx", extra="cli", purpose="Reading slides")
     try:
-        slides = library.Presentation(io.BytesIO(data)).slides
+        made = library.Presentation(io.BytesIO(data))
+        size = made.slide_width, made.slide_height
         read = [
-            (number, slide.element.get("show") == "0", "\n".join(_lines(slide)))
-            for number, slide in enumerate(slides, 1)
+            (number, slide.element.get("show") == "0", "\n".join(_lines(slide, size)))
+            for number, slide in enumerate(made.slides, 1)
         ]
     except Exception as error:  # a damaged file makes the library raise anything
         raise damaged("a presentation", error) from error
@@ -39,12 +50,15 @@ def read_slides(data: bytes) -> list[Body]:
     return bodies
 
 
-def _lines(slide: Any) -> Iterator[str]:
+def _lines(slide: Any, size: tuple[int, int]) -> Iterator[str]:
+    _choose(slide.element)
     title = slide.shapes.title
-    if title is not None and title.text_frame.text.strip():
-        yield f"# {' '.join(title.text_frame.text.split())}\n"
-    for shape in _shapes(slide.shapes):
-        if title is None or shape.shape_id != title.shape_id:
+    written = "" if title is None else " ".join(_texts(title.text_frame)).strip()
+    if written:
+        yield f"# {' '.join(written.split())}\n"
+    for shape in slide.shapes:
+        is_title = title is not None and shape.shape_id == title.shape_id
+        if not is_title and _is_on_slide(shape, size):
             yield from _shape_lines(shape)
     if slide.has_notes_slide:
         notes = slide.notes_slide.notes_text_frame
@@ -52,34 +66,136 @@ def _lines(slide: Any) -> Iterator[str]:
             yield f"\nNotes: {notes.text.strip()}"
 
 
-def _shapes(shapes: Any) -> Iterator[Any]:
-    for shape in shapes:
-        if hasattr(shape, "shapes"):  # a group
-            yield from _shapes(shape.shapes)
-        else:
-            yield shape
+def _choose(slide: Any) -> None:
+    """Leave of what is there in two forms the one that PowerPoint shows."""
+    for element in [*slide.iter(f"{_MC}AlternateContent")]:
+        chosen = element.find(f"{_MC}Choice")
+        parent = element.getparent()
+        at = parent.index(element)
+        parent[at : at + 1] = [] if chosen is None else [*chosen]
+
+
+def _is_on_slide(shape: Any, size: tuple[int, int]) -> bool:
+    """Tell whether some of a shape is seen."""
+    if next((each.get("hidden") for each in _names(shape)), None) in {"1", "true"}:
+        return False
+    place = shape.left, shape.top, shape.width, shape.height
+    if None in place:
+        return True
+    left, top, width, height = place
+    return left < size[0] and top < size[1] and left + width >= 0 and top + height >= 0
+
+
+def _names(shape: Any) -> Iterator[Any]:
+    """Return the element that names a shape."""
+    for element in shape._element.iterdescendants():  # noqa: SLF001 -- not in its API
+        if isinstance(element.tag, str) and element.tag.endswith("}cNvPr"):
+            yield element
 
 
 def _shape_lines(shape: Any) -> Iterator[str]:
-    if getattr(shape, "has_table", False):
+    if hasattr(shape, "shapes"):  # a group
+        for each in shape.shapes:
+            yield from _shape_lines(each)
+    elif getattr(shape, "has_table", False):
         yield ""
-        for row in shape.table.rows:
-            yield as_row([cell.text_frame.text for cell in row.cells])
+        yield from _table_lines(shape.table)
         yield ""
     elif getattr(shape, "has_chart", False):
         yield from _chart_lines(shape.chart)
     elif shape.has_text_frame:
-        for paragraph in shape.text_frame.paragraphs:
-            if text := paragraph.text.replace("\v", "\n").strip():
-                yield text
+        yield from _texts(shape.text_frame)
+    else:
+        yield from _diagram_lines(shape)
+
+
+def _texts(frame: Any) -> Iterator[str]:
+    for paragraph in frame.paragraphs:
+        text = _paragraph_text(paragraph._p)  # noqa: SLF001 -- its runs are not all
+        if text.strip():
+            yield text.strip()
+
+
+def _paragraph_text(paragraph: Any) -> str:
+    """Return the text of a paragraph as it is seen; what was struck is left out."""
+    text = ""
+    for look, pieces in groupby(paragraph, key=_look):
+        written = "".join(map(_piece_text, pieces))
+        if look == "struck":
+            continue
+        text += write_raised(written, look, text) if look else written
+    return text
+
+
+def _look(piece: Any) -> str:
+    properties = piece.find(f"{_A}rPr")
+    if properties is None:
+        return ""
+    if properties.get("strike") in _STRUCK:
+        return "struck"
+    baseline = properties.get("baseline") or "0"
+    if not baseline.strip("0%"):
+        return ""
+    return "sub" if baseline.startswith("-") else "super"
+
+
+def _piece_text(piece: Any) -> str:
+    if piece.tag == f"{_A}br":
+        return "\n"
+    equation = next(piece.iter(f"{OFFICE}oMath"), None)
+    if equation is not None:
+        return write_office_math(equation)
+    return "".join(each.text or "" for each in piece.iterchildren(f"{_A}t"))
+
+
+def _table_lines(table: Any) -> Iterator[str]:
+    """Return the rows of a table; a cell over several rows is in each."""
+    above: list[str] = []
+    for row in table.rows:
+        cells: list[str] = []
+        for at, cell in enumerate(row.cells):
+            reaches_down = cell._tc.vMerge and at < len(above)  # noqa: SLF001
+            own = " ".join(_texts(cell.text_frame))
+            cells.append(above[at] if reaches_down else own)
+        above = cells
+        yield as_row(cells)
 
 
 def _chart_lines(chart: Any) -> Iterator[str]:
-    plot = chart.plots[0]
-    names = [str(each) for each in plot.categories]
     yield ""
-    yield as_row(["", *names])
-    for series in plot.series:
-        values = ["" if each is None else f"{each:g}" for each in series.values]
-        yield as_row([series.name or "", *values])
+    if chart.has_title and chart.chart_title.has_text_frame:
+        yield from _texts(chart.chart_title.text_frame)
+    for plot in chart.plots:
+        names = [str(each) for each in plot.categories]
+        if names:
+            yield as_row(["", *names])
+        for series in plot.series:
+            across = series._element.find(f"{_C}xVal")  # noqa: SLF001 -- not in its API
+            if across is not None:
+                points = [each.text or "" for each in across.iter(f"{_C}v")]
+                yield as_row(["", *points])
+            yield as_row([series.name or "", *map(_write, series.values)])
     yield ""
+
+
+def _write(value: float | None) -> str:
+    if value is None:
+        return ""
+    return str(int(value)) if float(value).is_integer() else str(value)
+
+
+def _diagram_lines(shape: Any) -> Iterator[str]:
+    """Return the texts of a diagram (SmartArt): they are beside the slide."""
+    element = shape._element  # noqa: SLF001 -- its API has no diagrams
+    found = next(element.iter(f"{_DIAGRAM}relIds"), None)
+    key = None if found is None else found.get(f"{_LINK}dm")
+    if key is None or key not in shape.part.rels:
+        return
+    etree = require("lxml.etree", extra="cli", purpose="Reading slides")
+    parser = etree.XMLParser(resolve_entities=False, no_network=True)
+    for point in etree.fromstring(shape.part.related_part(key).blob, parser).iter(
+        f"{_DIAGRAM}pt"
+    ):
+        text = "".join(each.text or "" for each in point.iter(f"{_A}t"))
+        if text.strip():
+            yield text.strip()

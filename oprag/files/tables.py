@@ -42,8 +42,20 @@ def _read_sheet(sheet: Any) -> Body:
     first = sheet.start[0] if sheet.start else 0
     rows = sheet.to_python(skip_empty_area=True)
     texts = [[_write(value) for value in row] for row in rows]
+    _repeat_down(texts, sheet)
     body = join_pieces(_place_rows([*enumerate(texts, first + 1)], as_row))
     return body._replace(name=f'sheet "{sheet.name}"')
+
+
+def _repeat_down(rows: list[list[str]], sheet: Any) -> None:
+    """Write what one cell says over several rows into each of them."""
+    first, left = sheet.start or (0, 0)
+    for (top, start), (bottom, _) in getattr(sheet, "merged_cell_ranges", None) or ():
+        column = start - left
+        inside = rows[max(top - first, 0) : bottom - first + 1]
+        for row in inside[1:]:
+            if column < len(row):
+                row[column] = inside[0][column]
 
 
 def _place_rows(

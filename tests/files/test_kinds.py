@@ -95,7 +95,9 @@ def test_chapters_of_an_e_book_come_in_the_order_of_reading(tmp_path):
     package = (
         '<package xmlns="http://www.idpf.org/2007/opf"><manifest>'
         '<item id="b" href="text/b%20c.xhtml"/><item id="a" href="a.xhtml"/>'
-        '</manifest><spine><itemref idref="b"/><itemref idref="a"/></spine></package>'
+        '<item id="c" href="c.xhtml"/>'
+        '</manifest><spine><itemref idref="b"/><itemref idref="a"/>'
+        '<itemref idref="c"/></spine></package>'
     )
     with zipfile.ZipFile(tmp_path / "a.epub", "w") as packed:
         packed.writestr(
@@ -105,13 +107,16 @@ def test_chapters_of_an_e_book_come_in_the_order_of_reading(tmp_path):
         )
         packed.writestr("in/p.opf", package)
         packed.writestr("in/text/b c.xhtml", "<h1>The tide</h1><p>It is high.</p>")
-        packed.writestr("in/a.xhtml", "<p>It is low.</p>")
+        latin = '<?xml version="1.0" encoding="iso-8859-1"?><p>It is l\xf6w.</p>'
+        packed.writestr("in/a.xhtml", latin.encode("latin-1"))
+        packed.writestr("in/c.xhtml", bytes(range(256)))
 
     first, second = read_file(tmp_path / "a.epub")
 
     assert (first.part_name, first.text) == ("chapter 1", "# The tide\n\nIt is high.")
     assert headings(first) == [("# The tide", "The tide")]
-    assert (second.part_name, second.text) == ("chapter 2", "It is low.")
+    assert (second.part_name, second.text) == ("chapter 2", "It is l\xf6w.")
+    assert first.notice == "1 of 3 chapters is damaged"
 
 
 def test_a_notebook_is_what_somebody_wrote_and_what_the_code_said(tmp_path):
@@ -171,6 +176,69 @@ def test_subtitles_are_what_is_said_and_when(tmp_path):
         (4385.0, 4386.0),
     ]
     assert (film.text, film.landmarks[0].time) == ("High.", (1.5, 2.0))
+
+
+SRT = """\
+1
+00:00:01,000 --> 00:00:02,000
+High.
+
+Still high.
+2
+00:00:aa --> 00:00:05,500
+A bad time.
+
+3
+00:00:06,000 --> 00:00:07,000
+No.
+
+4
+00:00:16,000 --> 00:00:17,000
+No.
+"""
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16"])
+def test_subtitles_with_mistakes_lose_nothing(codec, tmp_path):
+    (tmp_path / "a.srt").write_bytes(SRT.encode(codec))
+
+    (film,) = read_file(tmp_path / "a.srt")
+
+    assert film.text == "High.\nStill high.\nA bad time.\nNo.\nNo."
+    assert [each.time for each in film.landmarks][1:] == [(5.5, 5.5), (6, 7), (16, 17)]
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ({"data": {"text/html": "<table><tr><td>12</table>"}}, "12"),
+        ({"data": {"text/markdown": ["**12**"]}}, "**12**"),
+        ({"text": "\x1b[31m12\x1b[0m"}, "12"),
+        ({"text": "  1%|\r 50%|\rdone\nnext"}, "done\nnext"),
+    ],
+)
+def test_an_output_is_what_is_seen_of_it(output, text, tmp_path):
+    cell = {"cell_type": "code", "input": "x", "outputs": [output]}
+    picture = f"![a](data:image/png;base64,{'iVBORw0KGgo' * 40})"
+    title = {"cell_type": "heading", "level": 2, "source": f"Tides {picture}"}
+    sheets = {"worksheets": [{"cells": [title, cell]}]}
+    (tmp_path / "a.ipynb").write_text(json.dumps(sheets))
+
+    (book,) = read_file(tmp_path / "a.ipynb")
+
+    assert book.text == f"## Tides ![a]()\n\n```\nx\n```\n{text}"
+
+
+def test_a_cell_over_several_rows_of_a_sheet_is_in_each(tmp_path):
+    with Workbook(tmp_path / "a.xlsx") as made:
+        sheet = made.add_worksheet("A")
+        sheet.merge_range(1, 1, 2, 1, 1900)
+        sheet.merge_range(3, 1, 3, 2, "Sum")
+        sheet.write_column(1, 2, [12, 13])
+
+    (text,) = read_file(tmp_path / "a.xlsx")
+
+    assert text.text == "| 1900 | 12 |\n| 1900 | 13 |\n| Sum |  |"
 
 
 def write_mail(path: Path, *attached: Path, html: bool = False) -> None:

@@ -1,0 +1,98 @@
+"""Mails of real people: parts in parts, HTML alone, odd encodings and attachments."""
+
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from oprag.files import read_file
+
+_PLAIN, _HTML = "text/plain", "text/html"
+
+
+def part(kind: str, content: str, more: str = "") -> str:
+    return f"--b\nContent-Type: {kind}\n{more}\n{content}\n"
+
+
+def mail(kind: str, *parts: str) -> bytes:
+    head = f'Subject: Rent\nMIME-Version: 1.0\nContent-Type: {kind}; boundary="b"\n'
+    return f"{head}\n{''.join(parts)}--b--\n".encode()
+
+
+def read(path: Path, content: bytes) -> list[tuple[str, str]]:
+    path.write_bytes(content)
+    texts = [(each.part_name, each.text) for each in read_file(path)]
+    return [(name, text.removeprefix("Subject: Rent\n\n")) for name, text in texts]
+
+
+LONG = "<p>" + "The rent is due in May. " * 20 + "</p>"
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (
+            mail("multipart/mixed", part(_PLAIN, "One"), part(_HTML, "<p>Two</p>")),
+            "One\n\nTwo",
+        ),
+        (
+            mail("multipart/alternative", part(_PLAIN, ""), part(_HTML, "<p>Two</p>")),
+            "Two",
+        ),
+        (
+            mail("multipart/alternative", part(_PLAIN, "One"), part(_HTML, "<p>1</p>")),
+            "One",
+        ),
+        (
+            mail("multipart/alternative", part(_PLAIN, "No HTML?"), part(_HTML, LONG)),
+            ("The rent is due in May. " * 20).strip(),
+        ),
+        (
+            mail(
+                "multipart/signed",
+                part(_PLAIN, "One"),
+                part("application/pgp-signature; name=a.asc", "-----BEGIN"),
+            ),
+            "One",
+        ),
+        (b"Subject: Rent\nContent-Type: multipart/mixed; boundary=b\n\nOne\n", "One"),
+        (
+            b"Subject: Rent\nContent-Type: text/plain; charset=x-none\n\nCaf\xe9 one\n",
+            "Caf\ufffd one",
+        ),
+    ],
+)
+def test_all_that_was_written_is_read_once(content, text, tmp_path):
+    assert read(tmp_path / "a.eml", content) == [("message", text)]
+
+
+def test_attachments_without_a_name_and_mails_that_are_one_are_read(tmp_path):
+    notes = part(_PLAIN, "Note", "Content-Disposition: attachment\n")
+    report = part("message/rfc822", "Subject: Inner\n\nInner text")
+    status = part("message/delivery-status", "Reporting-MTA: dns; x\n")
+    given = mail("multipart/report", part(_PLAIN, "One"), notes, status, report)
+    alone = (
+        b"Subject: Rent\nContent-Type: text/csv\n"
+        b"Content-Disposition: attachment; filename=a.csv\n\nYear,Coal\n1900,12\n"
+    )
+
+    assert read(tmp_path / "a.eml", given) == [
+        ("message", "One"),
+        ('attachment "attachment 1.txt"', "Note"),
+        ('attachment "mail 2.eml", message', "Subject: Inner\n\nInner text"),
+    ]
+    assert read(tmp_path / "b.eml", alone)[1] == (
+        'attachment "a.csv"',
+        "Year,Coal\n1900,12\n",
+    )
+
+
+def test_pictures_of_a_text_are_no_attachments(tmp_path):
+    made = EmailMessage()
+    made["Subject"] = "Rent"
+    made.set_content("One\n")
+    made.add_alternative("<p>One <img src='cid:x'></p>", subtype="html")
+    made.get_payload()[1].add_related(b"\x89PNG", "image", "png", cid="<x>")
+
+    assert read(tmp_path / "a.eml", made.as_bytes()) == [("message", "One")]
+    assert read_file(tmp_path / "a.eml")[0].notice == ""
