@@ -10,8 +10,9 @@ talk to it over HTTP, so that tests assert on what really is sent::
     assert "In 1912." not in server.requests[1].prompt
 
 Serves `POST <base_url>/chat/completions`, streamed or not. For whole applications it
-also lists its one model and embeds texts by their words, without the script. Everything
-it sends is a function of the script and the request: no clock, no random ids.
+also lists its one model and embeds texts by their words, without the script. Clients of
+Ollama are answered at `ollama_url`. Everything it sends is a function of the script and
+the request: no clock, no random ids.
 """
 
 import json
@@ -23,6 +24,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self, TypeAlias
 
+from tests.kit import ollama_protocol
 from tests.kit.words import word_vector, words
 
 
@@ -245,6 +247,11 @@ class ScriptedServer:
         """The `base_url` or `api_base` of clients: ends in `/v1`."""
         return f"http://127.0.0.1:{self._http.server_port}/v1"
 
+    @property
+    def ollama_url(self) -> str:
+        """The `base_url` of clients of Ollama."""
+        return self.base_url.removesuffix("/v1")
+
     def __enter__(self) -> Self:
         self._thread.start()
         return self
@@ -299,7 +306,18 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path.endswith("/embeddings"):
             self._send_json(_embeddings(request))
             return
+        if self.path == "/api/embed":
+            self._send_json(ollama_protocol.embeddings(request.body))
+            return
         answer = self.server.scripted._next(request)
+        if self.path == "/api/chat":
+            assert isinstance(answer, Reply)
+            self._send_lines(
+                ollama_protocol.chat_lines(
+                    request.body, request.prompt, answer.content or ""
+                )
+            )
+            return
         if isinstance(answer, Failure):
             error = {"message": answer.message, "code": answer.code, "type": "error"}
             said = answer.status, answer.reason
@@ -343,6 +361,12 @@ class _Handler(BaseHTTPRequestHandler):
         length = {"Content-Type": "application/json", "Content-Length": str(len(data))}
         self._begin({**(headers or {}), **length}, status, reason)
         self.wfile.write(data[: len(data) // 2] if broken else data)
+
+    def _send_lines(self, lines: Iterable[str]) -> None:
+        data = "".join(f"{line}\n" for line in lines).encode()
+        kind = {"Content-Type": "application/x-ndjson"}
+        self._begin({**kind, "Content-Length": str(len(data))})
+        self.wfile.write(data)
 
     def _send_stream(self, request: Request, reply: Reply) -> None:
         kind = {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"}
