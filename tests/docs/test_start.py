@@ -35,9 +35,7 @@ def sections() -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = {}
     for part in re.split(r"^## ", PAGE.read_text("utf-8"), flags=re.MULTILINE)[1:]:
         title, _, text = part.partition("\n")
-        found[title] = re.findall(
-            r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL
-        )
+        found[title] = BLOCK.findall(text)
     return found
 
 
