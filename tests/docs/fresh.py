@@ -49,19 +49,11 @@ class Run(NamedTuple):
 
 
 def runs() -> list[Run]:
-<<<<<<< HEAD
     """Return all runs; those of an environment that need the least come first."""
     found = [
         Run(page, framework, needs(page, framework))
         for page in [ROOT / "README.md", *PAGES]
-=======
-    """All runs; those that need one framework or none come first."""
-    readme = [Run(ROOT / "README.md", needs, name) for name, needs in ALONE.items()]
-    pages = [
-        Run(page, needs(page))
-        for page in PAGES
         if page.name != "start.md"  # needs a model's server: see `test_start`
->>>>>>> da7b4328 (docs: begin with a folder of PDFs and real models)
         if any(language == "python" for language, _ in blocks_of(page))
         for framework in frameworks_of(page)
     ]

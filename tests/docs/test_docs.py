@@ -13,16 +13,16 @@ from tests.docs.fresh import encodings
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-RUN_HERE = [page for page in PAGES if page.name != "start.md"]
-"""Those that need no server: see `test_start`."""
 LINK = re.compile(r"\]\((?!https?://)([^)#]+)(?:#[^)]*)?\)")
 
 WITH_CODE = [
-    page for page in PAGES if any(name == "python" for name, _ in blocks_of(page))
+    page
+    for page in PAGES
+    if page.name != "start.md"  # needs a model's server: see `test_start`
+    if any(name == "python" for name, _ in blocks_of(page))
 ]
 READERS = [(page, name) for page in WITH_CODE for name in frameworks_of(page)]
 
-<<<<<<< HEAD
 
 @pytest.mark.parametrize(
     ("page", "framework"), READERS, ids=lambda value: getattr(value, "name", value)
@@ -54,18 +54,6 @@ def test_no_block_needs_both_frameworks(page):
         if language == "python" and all((language, code) not in run for run in runs)
     ]
     assert left_out == []
-=======
-# The texts behind the pages are so short that everything fits their budgets.
-@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
-# LlamaIndex's agents use what pydantic and its own workflows deprecate.
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-# And it leaves the agent's memory out of a context that is saved.
-@pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable")
-@pytest.mark.parametrize("page", RUN_HERE, ids=lambda page: page.name)
-def test_code_blocks_run_and_print_what_the_page_shows(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    run(blocks_of(page), page.name)
->>>>>>> da7b4328 (docs: begin with a folder of PDFs and real models)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
