@@ -27,7 +27,7 @@ from llama_index.core.schema import (
 from llamaindex_oprag._tokenizer import with_tokenizer
 from oprag import context
 from oprag.agents import gather_evidence
-from oprag.chunk import ChainedPlace, Chunk, Hit, OffsetFrame, Passage
+from oprag.chunk import ChainedPlace, Chunk, Hit, Links, OffsetFrame, Passage
 from oprag.context import (
     ALONE,
     ContextOptions,
@@ -261,7 +261,7 @@ def _hit(scored: NodeWithScore | BaseNode) -> Hit:
     offsets = None
     if hasattr(node, "start_char_idx"):  # not on Document and Node
         offsets = (node.start_char_idx, getattr(node, "end_char_idx", None))
-    source, frame = _related(node)
+    source, frame, links = _related(node)
     return Hit(
         text_of(node),
         node.metadata,
@@ -272,6 +272,8 @@ def _hit(scored: NodeWithScore | BaseNode) -> Hit:
         offsets,
         frame,
         node.node_id,
+        None,
+        links,
     )
 
 
@@ -287,25 +289,27 @@ def scored_node(node: NodeWithScore | BaseNode) -> NodeWithScore:
     return NodeWithScore(node=node)
 
 
-def _related(node: BaseNode) -> tuple[str | None, OffsetFrame]:
-    """The id of the node's document, and what its offsets are relative to.
+def _related(node: BaseNode) -> tuple[str | None, OffsetFrame, Links]:
+    """The id of the node's document, what its offsets are relative to, and its links.
 
     As its neighbours tell: hierarchical parsers write offsets into the parent node,
     chained parsers into an intermediate one; the latter leave no node with a NEXT.
     """
-    source = None
+    source = previous = following = None
     frame: OffsetFrame = "only"
     # Looking a relationship up takes several times as long: its hash is Python.
-    for kind in node.relationships:
+    for kind, related in node.relationships.items():
         if kind is _SOURCE:
             source = node.ref_doc_id
         elif kind is _PARENT:
             frame = "parent"
-        elif kind is _NEXT and frame != "parent":
-            frame = "document"
-        elif kind is _PREVIOUS and frame == "only":
-            frame = "last"
-    return source, frame
+        elif kind is _NEXT:
+            following = getattr(related, "node_id", None)
+            frame = "parent" if frame == "parent" else "document"
+        elif kind is _PREVIOUS:
+            previous = getattr(related, "node_id", None)
+            frame = "last" if frame == "only" else frame
+    return source, frame, Links(previous, following)
 
 
 def text_of(node: BaseNode) -> str:

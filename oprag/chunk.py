@@ -26,7 +26,8 @@ Proof: TypeAlias = Literal["stamped", "compared", "chained", "recorded", "none"]
 
 `"stamped"`: oprag cut the text, and its hash says that it is unchanged. `"compared"`:
 the full text of the document has it there. `"chained"`: other chunks of the document
-prove it. `"recorded"`: the metadata say so, and nobody compared. `"none"`: its
+prove it, by what they share with it or by links; by links it has a number, and no
+characters. `"recorded"`: the metadata say so, and nobody compared. `"none"`: its
 characters are not known.
 """
 PROOFS: tuple[Proof, ...] = get_args(Proof)
@@ -116,6 +117,11 @@ class Chunk(NamedTuple):
         )
 
     @property
+    def is_linked(self) -> bool:
+        """Whether links to other chunks number it, and its characters are not known."""
+        return self.proof == "chained" and self.span is None
+
+    @property
     def exact(self) -> bool:
         """Whether the text is proved to be the slice of its document at `span`."""
         return self.proof in PROVED and self.scoped and self.fits_span
@@ -159,7 +165,7 @@ class Passage(NamedTuple):
     @property
     def proof(self) -> Proof:
         """How its place is known: the weakest proof of its chunks."""
-        if not self.spans:
+        if not self.spans and not all(chunk.is_linked for chunk in self.chunks):
             return "none"
         if len(self.chunks) == 1:
             return self.chunks[0].proof
@@ -254,6 +260,17 @@ class ChainedPlace(NamedTuple):
     """Its characters in what the chunks of the part join to; None where not proved."""
     scoped: bool = True
     """Whether that is known to begin where the part does."""
+    number: int | None = None
+    """Its number among the chunks of the part, from 0, where links count them."""
+
+
+class Links(NamedTuple):
+    """The chunks beside a chunk, as a parser wrote them."""
+
+    previous: str | None = None
+    """The id of the one before it; None for none."""
+    following: str | None = None
+    """The id of the one after it; None for none."""
 
 
 OffsetFrame = Literal["document", "parent", "last", "only"]
@@ -293,6 +310,8 @@ class Hit(NamedTuple):
     """The id by which a store keeps it; None where it is not known."""
     chained: ChainedPlace | None = None
     """Where the other chunks of its document prove it to be; None where unknown."""
+    links: Links | None = None
+    """The chunks beside it; None where the framework has no links."""
 
 
 class FullText(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any
 from llama_index.core.schema import BaseNode, MetadataMode
 from llama_index.core.vector_stores.utils import metadata_dict_to_node
 
+from oprag.chunk import Links
 from oprag.metadata import DOC_KEY
 from oprag.positions import read_node
 from oprag.stores import StoredChunk
@@ -24,7 +25,13 @@ def chunk_of_node(node: BaseNode) -> StoredChunk:
     start = getattr(node, "start_char_idx", None)
     offsets = (start, getattr(node, "end_char_idx", None))
     metadata = _with_place(node.metadata, node.ref_doc_id, offsets)
-    return StoredChunk(text, metadata, node.node_id)
+    return StoredChunk(text, metadata, node.node_id, links_of(node))
+
+
+def links_of(node: BaseNode) -> Links:
+    """Return the ids of the nodes before and after a node."""
+    previous, following = node.prev_node, node.next_node
+    return Links(previous and previous.node_id, following and following.node_id)
 
 
 def chunk_of_row(
@@ -46,7 +53,7 @@ def chunk_of_row(
         whole = metadata_dict_to_node(stored)
         text = whole.get_content(metadata_mode=MetadataMode.NONE)
     placed = _with_place(node.metadata, node.document, node.offsets or (None, None))
-    return StoredChunk(text, placed, chunk_id)
+    return StoredChunk(text, placed, chunk_id, node.links)
 
 
 def _with_place(

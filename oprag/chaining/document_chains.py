@@ -15,7 +15,7 @@ from oprag.errors import (
 )
 from oprag.locating import Chain, chain_pages
 from oprag.metadata import as_number
-from oprag.positions import Unplaced
+from oprag.positions import Unplaced, number_by_links
 
 _Page: TypeAlias = tuple[int | None, tuple[Hashable, ...]]
 """The number of a page, and what is known of its file."""
@@ -74,11 +74,28 @@ class DocumentChains:
         self._scoped = scoped
         self._starts: dict[_Page, dict[int, int]] = {}
         self._there: dict[_Page, frozenset[int]] = {}
+        self._numbers: dict[_Page, dict[str | None, int]] = {}
+        """By links, of pages whose overlaps prove nothing, by the ids of the chunks."""
+        self._linked: set[_Page] = set()
+        """Pages whose chunks all have a number."""
         for page, chain in chains.items():
             starts = chain.starts if _agrees(chain, pages[page]) else {}
             self._starts[page] = {hash(text): at for text, at in starts.items()}
             solid = [text for text in texts[page] if text.strip()]
             self._there[page] = frozenset(map(hash, solid))
+            if not starts:
+                self._keep_numbers(page, pages[page])
+
+    def _keep_numbers(self, page: _Page, chunks: Sequence[Hit]) -> None:
+        """Keep the numbers that links give to the chunks of a page."""
+        numbers: dict[str | None, int] = {}
+        for chunk, number in zip(chunks, number_by_links(chunks), strict=True):
+            if number is not None:
+                numbers[chunk.id] = number
+        if numbers:
+            self._numbers[page] = numbers
+        if len(numbers) == len({chunk.id for chunk in chunks}):
+            self._linked.add(page)
 
     def __len__(self) -> int:
         """Return the number of chunks that are remembered."""
@@ -93,7 +110,8 @@ class DocumentChains:
         return Counts(len(self._there), len(ordered))
 
     def _is_ordered(self, page: _Page) -> bool:
-        return len(self._there[page]) <= 1 or bool(self._starts[page])
+        is_short = len(self._there[page]) <= 1
+        return is_short or page in self._linked or bool(self._starts[page])
 
     def holds(self, hits: Sequence[Hit]) -> bool:
         """Return whether these were among the chunks, as they are."""
@@ -113,6 +131,9 @@ class DocumentChains:
 
     def _place(self, hit: Hit) -> ChainedPlace:
         page = Unplaced.page_of(hit) or _NOWHERE
+        number = self._numbers.get(page, {}).get(hit.id)
+        if number is not None:
+            return ChainedPlace(page[0], number=number)
         start = self._starts.get(page, {}).get(hash(hit.text))
         if start is None:
             return ChainedPlace(page[0])
@@ -125,13 +146,17 @@ class DocumentChains:
 
     def unproved(self, hits: Sequence[Hit]) -> bool:
         """Return whether two of these are on one page, whose order is not known."""
-        texts: dict[_Page, set[str]] = {}
+        pages: dict[_Page, list[Hit]] = {}
         for hit in hits:
-            texts.setdefault(Unplaced.page_of(hit) or _NOWHERE, set()).add(hit.text)
-        return any(
-            len(of_page) > 1 and not self._starts.get(page)
-            for page, of_page in texts.items()
-        )
+            pages.setdefault(Unplaced.page_of(hit) or _NOWHERE, []).append(hit)
+        for page, members in pages.items():
+            numbers = self._numbers.get(page, {})
+            is_known = bool(self._starts.get(page)) or all(
+                hit.id in numbers for hit in members
+            )
+            if not is_known and len({hit.text for hit in members}) > 1:
+                return True
+        return False
 
 
 def _agrees(chain: Chain, chunks: Sequence[Hit]) -> bool:

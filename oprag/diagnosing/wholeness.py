@@ -150,7 +150,7 @@ def find_misplaced(
     }
     flats = {} if full.exact else {part: squeeze(text) for part, text in parts.items()}
     altered = any(NONSPACE_HASH in chunk.metadata for chunk in chunks)
-    for number, (text, metadata, _) in enumerate(chunks):
+    for number, (text, metadata, *_) in enumerate(chunks):
         part = as_number(metadata.get(PART_INDEX))
         start, end = (as_number(metadata.get(key)) for key in (CHAR_START, CHAR_END))
         if start is None or end is None or part not in parts:

@@ -207,7 +207,7 @@ def _pieces(name: str, chunks: Sequence[StoredChunk], where: str) -> list[_Piece
     """Return one piece for each `chunk_index`, ascending: all that there are to be."""
     pieces: dict[int, _Piece] = {}
     totals: set[int] = set()
-    for text, metadata, _ in chunks:
+    for text, metadata, *_ in chunks:
         keys = (CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END)
         numbers = [as_number(metadata.get(key)) for key in keys]
         index, total, start, end = numbers

@@ -13,6 +13,7 @@ from oprag.positions.identity import (
     identify_document,
 )
 from oprag.positions.keys import PART_KEYS, SECTION_KEYS, PositionKeys, look_up
+from oprag.positions.linked import number_by_links
 from oprag.positions.llamaindex_nodes import NODE_CONTENT, read_node, rewritten
 from oprag.positions.place import (
     Place,
@@ -56,6 +57,7 @@ __all__ = [
     "keep_one_version",
     "look_up",
     "not_located",
+    "number_by_links",
     "place_of",
     "read_by_others",
     "read_chunks",

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from oprag.chunk import Hit, OffsetFrame
+from oprag.chunk import Hit, Links, OffsetFrame
 from oprag.metadata import OWN_KEYS
 
 NODE_CONTENT = "_node_content"
@@ -30,18 +30,22 @@ def read_node(metadata: Mapping[str, Any]) -> Hit | None:
         return None
     related = node.get("relationships")
     related = related if isinstance(related, dict) else {}
-    source = related.get(_SOURCE)
-    document = source.get("node_id") if isinstance(source, dict) else None
     offsets = None
     if "start_char_idx" in node:
         offsets = (node["start_char_idx"], node.get("end_char_idx"))
     return Hit(
         "",
         node["metadata"],
-        document=document if isinstance(document, str) else None,
+        document=_id_of(related.get(_SOURCE)),
         offsets=offsets,
         frame=_frame(related),
+        links=Links(_id_of(related.get(_PREVIOUS)), _id_of(related.get(_NEXT))),
     )
+
+
+def _id_of(related: Any) -> str | None:
+    found = related.get("node_id") if isinstance(related, dict) else None
+    return found if isinstance(found, str) else None
 
 
 def rewritten(

@@ -150,9 +150,9 @@ def read_proof(metadata: Mapping[str, Any], text: str, span: Span | None) -> Pro
         span: The characters that were read from them, by whatever key; of a result as
             `read_position` returns them: a text that was changed has no end.
     """
-    if span is None:
-        return "none"
     result = read_written(metadata)
+    if span is None:
+        return "chained" if _is_linked(result, text) else "none"
     if result is not None:
         is_whole = span.start < span.end and result.proof != "none"
         return result.proof if is_whole else "recorded"
@@ -161,6 +161,13 @@ def read_proof(metadata: Mapping[str, Any], text: str, span: Span | None) -> Pro
         return "recorded"
     own = as_number(metadata.get(CHAR_START)), as_number(metadata.get(CHAR_END))
     return "stamped" if own == span and written == text_hash(text) else "recorded"
+
+
+def _is_linked(result: WrittenPlace | None, text: str) -> bool:
+    """Return whether links numbered the chunk that a result is."""
+    if result is None or result.spans or result.proof != "chained":
+        return False
+    return result.counted is not None and result.text_hash == text_hash(text)
 
 
 def read_own_place(metadata: Mapping[str, Any], text: str) -> tuple[Span, Proof] | None:

@@ -27,6 +27,7 @@ from oprag.positions.keys import (
     as_list,
     known_positions,
 )
+from oprag.positions.linked import number_by_links
 from oprag.positions.origins import (
     Origin,
     are_comparable,
@@ -89,6 +90,7 @@ def read_chunks(
     for rank, identity in enumerate(documents):
         groups.setdefault(identity.key, []).append(rank)
     positions = [_NOWHERE] * len(hits)
+    linked = set[int]()
     for key, ranks in groups.items():
         if all(hits[rank].chained is not None for rank in ranks):
             for rank in ranks:
@@ -97,13 +99,16 @@ def read_chunks(
         document = _Document(key, [hits[rank] for rank in ranks], ranks, position_keys)
         for rank, position in zip(ranks, document.read(problems), strict=True):
             positions[rank] = position
+        linked.update(ranks if document.is_linked else ())
     return [
-        _make_chunk(rank, hit, document, positions[rank])
+        _make_chunk(rank, hit, document, positions[rank], is_linked=rank in linked)
         for rank, (hit, document) in enumerate(zip(hits, documents, strict=True))
     ]
 
 
-def _make_chunk(rank: int, hit: Hit, document: Identity, position: Position) -> Chunk:
+def _make_chunk(
+    rank: int, hit: Hit, document: Identity, position: Position, *, is_linked: bool
+) -> Chunk:
     metadata = hit.metadata
     # Hundreds per query: positional arguments are faster.
     chunk = Chunk(
@@ -115,13 +120,14 @@ def _make_chunk(rank: int, hit: Hit, document: Identity, position: Position) -> 
         document.name,
         metadata,
         hit.source,
-        read_proof(metadata, hit.text, position.span),
+        "chained" if is_linked else read_proof(metadata, hit.text, position.span),
         derived=document.derived,
     )
     if document.shared_name is not None:
         chunk = chunk._replace(shared_name=document.shared_name)
     if hit.chained is not None:
-        proof: Proof = "chained" if position.span else "none"
+        is_proved = position.span is not None or hit.chained.number is not None
+        proof: Proof = "chained" if is_proved else "none"
         return chunk._replace(proof=proof, scoped=hit.chained.scoped)
     of_parent = counts_from_parent(hit) and metadata["doc_id"] != document.name
     if of_parent or _is_window(hit):
@@ -134,6 +140,8 @@ def _make_chunk(rank: int, hit: Hit, document: Identity, position: Position) -> 
 
 def _read_chained(place: ChainedPlace | None) -> Position:
     """Read the place that other chunks prove; of an unproved one the part alone."""
+    if place is not None and place.number is not None:
+        return Position((place.part or 0, place.number), None, place.part)
     if place is None or place.span is None:
         return _at_page(place and place.part)
     return Position((place.part or 0, *place.span), place.span, place.part)
@@ -175,6 +183,8 @@ class _Document:
         self.hits = hits
         self.ranks = ranks
         self.position_keys = position_keys
+        self.is_linked = False
+        """Whether links alone put the hits in order."""
 
     def read(self, problems: dict[str, OpragError] | None) -> list[Position]:
         """Return the position of each hit; an error is raised or collected."""
@@ -258,11 +268,31 @@ class _Document:
             positions = self._read_by(hits, scheme)
             if positions is not None:
                 return positions
+        if (numbered := self._read_links(hits)) is not None:
+            return numbered
         pages = [_at_page(part) for part in read_parts(hits, PART_KEYS) or ()]
         some = self._read_some(hits)
         if _NOWHERE in some and len({*pages}) == len(hits):
             return pages
         return some
+
+    def _read_links(self, hits: Sequence[Hit]) -> list[Position] | None:
+        """Read the numbers that links give, page by page; None unless all have one."""
+        parts = read_parts(hits, PART_KEYS)
+        if parts is None or all(each.links is None for each in hits):
+            return None
+        pages: dict[int | None, list[int]] = {}
+        for i, part in enumerate(parts):
+            pages.setdefault(part, []).append(i)
+        positions = [_NOWHERE] * len(hits)
+        for part, members in pages.items():
+            numbers = number_by_links([hits[i] for i in members])
+            for i, number in zip(members, numbers, strict=True):
+                if number is None:
+                    return None
+                positions[i] = Position((part or 0, number), None, part)
+        self.is_linked = True
+        return positions
 
     def _read_named(self, hits: Sequence[Hit]) -> list[Position]:
         """Read by the user's keys; a number before the offset is the offset's part."""

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, Self, TypeAlias
 
-from oprag.chunk import Hit
+from oprag.chunk import Hit, Links
 from oprag.effects import in_thread
 from oprag.errors import InvalidOptionError, named
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, DOC_URI, as_number, document_key
@@ -29,6 +29,8 @@ class StoredChunk(NamedTuple):
     """The metadata from the store; not to be written to."""
     id: str = ""
     """The store's own id of the chunk; empty where it is not known."""
+    links: Links | None = None
+    """The chunks beside it, where LlamaIndex wrote them."""
 
 
 def unknown_store(value: Any, known: Sequence[str], instead: str) -> InvalidOptionError:
@@ -48,7 +50,11 @@ def stored_hit(chunk: StoredChunk) -> Hit:
     node = read_node(chunk.metadata)
     hit = Hit("", chunk.metadata) if node is None else node
     return hit._replace(
-        text=chunk.text, source=chunk, subject=chunk, id=chunk.id or None
+        text=chunk.text,
+        source=chunk,
+        subject=chunk,
+        id=chunk.id or None,
+        links=chunk.links or hit.links,
     )
 
 

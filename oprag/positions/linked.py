@@ -1,0 +1,57 @@
+"""Numbers of chunks by their links, where nothing else says where they stand.
+
+A parser that cuts what has no offsets (HTML, JSON) may say of each chunk which ones
+come before and after it. That is an order only as far as no link is missing: chunks are
+counted from the one that nothing comes before, to where two no longer say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from oprag.chunk import Hit
+from oprag.metadata import as_number
+from oprag.result_key import is_unchanged, read_written
+
+
+def number_by_links(hits: Sequence[Hit]) -> list[int | None]:
+    """Number chunks of one text, from 0, by their links to one another.
+
+    Args:
+        hits: All that is known of the text, in any order. Results of oprag have the
+            number that was written on them.
+
+    Returns:
+        One number per hit; None where no unbroken links lead to it. None for all where
+        several chunks have nothing before them.
+    """
+    written = [_read_number(hit) for hit in hits]
+    if None not in written:
+        return written
+    numbers = _follow([hit for hit in hits if hit.links is not None])
+    return [None if hit.links is None else numbers.get(hit.id) for hit in hits]
+
+
+def _read_number(hit: Hit) -> int | None:
+    place = read_written(hit.metadata)
+    if place is None or place.proof != "chained" or place.spans:
+        return None
+    return as_number(place.counted) if is_unchanged(hit.metadata, hit.text) else None
+
+
+def _follow(hits: Sequence[Hit]) -> dict[Hashable, int]:
+    """Return the numbers of those that unbroken links lead to, by their ids."""
+    by_id = {hit.id: hit for hit in hits}
+    firsts = [each for each, hit in by_id.items() if hit.links and not hit.links[0]]
+    numbers: dict[Hashable, int] = {}
+    if len(firsts) != 1:
+        return numbers
+    at = firsts[0]
+    while at is not None and at not in numbers:
+        numbers[at] = len(numbers)
+        following = by_id[at].links[1]  # type: ignore[index]  # each has links
+        beside = by_id.get(following)
+        if beside is None or beside.links is None or beside.links[0] != at:
+            break
+        at = following
+    return numbers
