@@ -94,6 +94,9 @@ class Chunk(NamedTuple):
     shared_name: str | None = None
     """The key that the names of several files gave; None where the document has it for
     itself."""
+    among: tuple[int, ...] = ()
+    """Where it is among chunks of one position: the place by rank of the chain of
+    chunks that it is in, and its own in that. Empty where nothing is known of it."""
     derived: tuple[str, str] | None = None
     """Key and name of the document as `metadata` alone give them, so that a result need
     not say them again; None where that is not known."""
@@ -262,6 +265,8 @@ class ChainedPlace(NamedTuple):
     """Whether that is known to begin where the part does."""
     number: int | None = None
     """Its number among the chunks of the part, from 0, where links count them."""
+    among: tuple[int, ...] = ()
+    """See `Chunk.among`."""
 
 
 class Links(NamedTuple):

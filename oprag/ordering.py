@@ -30,7 +30,8 @@ def document_order(
     """Put chunks in reading order: documents one after another, each by position.
 
     Inside a document chunks follow `position`; those without one come last, by
-    rank. Equal positions (one chunk retrieved twice) are in rank order.
+    rank. Equal positions (one chunk retrieved twice, a page whose order is not proved)
+    are in rank order, but for the chunks of a chain (`Chunk.among`).
 
     Args:
         chunks: In any order; their ranks say how good they are. Not changed.
@@ -71,7 +72,7 @@ def group_by_document(chunks: Iterable[Chunk]) -> dict[str, list[Chunk]]:
 
 def _in_reading_order(chunks: Sequence[Chunk]) -> list[Chunk]:
     placed = [chunk for chunk in chunks if chunk.position is not None]
-    placed.sort(key=attrgetter("position", "rank"))
+    placed.sort(key=attrgetter("position", "among", "rank"))
     if len(placed) == len(chunks):
         return placed
     return placed + rank_order(chunk for chunk in chunks if chunk.position is None)

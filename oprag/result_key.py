@@ -8,7 +8,8 @@ metadata does not say. Its fields stand apart by blanks:
 The rank (`-` for none; `3#5` is passage [5] of a conversation). The spans, after the
 part that they count from: `2:984-1679`; of further ones the gap before them and their
 length: `984-1679,2+100` ends at 1781; `984` where the end is not known;
-`@7` for the seventh chunk, where characters are not known; `-` for no place. Letters
+`@7` for the seventh chunk, where characters are not known; `~3.1` for the second of a
+chain on a page whose order is not known (`Chunk.among`); `-` for no place. Letters
 and the text's hash (`text_hash`): how the place is known (`_LETTERS`), `x` for a text
 that is as long as its span and not the slice, `b` where a token budget has no room for
 its place. Then, only where they are needed: `!missing_position` (a problem), `key=`,
@@ -44,7 +45,7 @@ _NOT_A_SLICE, _BARE = "x", "b"
 
 _WRITTEN = re.compile(
     r"(?P<rank>\d+|-)(#(?P<number>\d+))?"
-    r" ((?P<part>-?\d+):)?(?P<spans>[\d,+-]*)(@(?P<counted>\S+))?"
+    r" ((?P<part>-?\d+):)?(?P<spans>[\d,+-]*)(~(?P<among>[\d.]+))?(@(?P<counted>\S+))?"
     r" (?P<proof>[schrn])(?P<flags>x?b?)(?P<hash>\d+)"
     r"( !(?P<problem>\S+))?( key=(?P<key>\S*))?( name=(?P<name>\S*))?"
     r"( citation=(?P<citation>.*))?",
@@ -72,6 +73,8 @@ class WrittenPlace(NamedTuple):
     text."""
     counted: str | None = None
     """The number of a chunk whose characters are not known, as its citation says it."""
+    among: tuple[int, ...] = ()
+    """See `oprag.chunk.Chunk.among`."""
     proof: Proof = "none"
     """How the place is known; see `oprag.chunk.Proof`."""
     is_slice: bool = True
@@ -125,6 +128,8 @@ def encode_place(place: WrittenPlace) -> str:
 def _encode_where(place: WrittenPlace) -> str:
     """Write part, spans and number of a chunk; `-` for none of them."""
     where = _encode_spans(place.spans)
+    if place.among:
+        where += "~" + ".".join(map(str, place.among))
     if place.counted is not None:
         where += f"@{_escape(place.counted)}"
     if place.part is not None:
@@ -190,6 +195,7 @@ def _decode(text: str) -> WrittenPlace | None:
         spans,
         None if found["part"] is None else int(found["part"]),
         _unescape(found["counted"]),
+        _decode_among(found["among"]),
         _PROOF_OF[found["proof"]],
         _NOT_A_SLICE not in found["flags"],
         _BARE not in found["flags"],
@@ -199,6 +205,11 @@ def _decode(text: str) -> WrittenPlace | None:
         _unescape(found["name"]),
         found["citation"],
     )
+
+
+def _decode_among(text: str | None) -> tuple[int, ...]:
+    numbers = (text or "").split(".")
+    return tuple(int(number) for number in numbers if number)
 
 
 def _encode_spans(spans: Sequence[Span]) -> str:

@@ -76,6 +76,8 @@ class DocumentChains:
         self._there: dict[_Page, frozenset[int]] = {}
         self._numbers: dict[_Page, dict[str | None, int]] = {}
         """By links, of pages whose overlaps prove nothing, by the ids of the chunks."""
+        self._pieces: dict[_Page, dict[int, tuple[int, int]]] = {}
+        """Of pages that no one chain joins: the number of a chain, and where in it."""
         self._linked: set[_Page] = set()
         """Pages whose chunks all have a number."""
         for page, chain in chains.items():
@@ -83,6 +85,11 @@ class DocumentChains:
             self._starts[page] = {hash(text): at for text, at in starts.items()}
             solid = [text for text in texts[page] if text.strip()]
             self._there[page] = frozenset(map(hash, solid))
+            self._pieces[page] = {
+                hash(text): (number, at)
+                for number, piece in enumerate(chain.pieces)
+                for at, text in enumerate(piece)
+            }
             if not starts:
                 self._keep_numbers(page, pages[page])
 
@@ -127,10 +134,22 @@ class DocumentChains:
         Args:
             hits: All that were retrieved of it; they are held.
         """
-        return [self._place(hit) for hit in hits]
+        unproved = self._find_unproved(hits)
+        places = list[ChainedPlace]()
+        pieces: dict[tuple[_Page, int], int] = {}
+        for rank, hit in enumerate(hits):
+            page = Unplaced.page_of(hit) or _NOWHERE
+            if page in unproved:
+                piece, at = self._piece_of(page, hit)
+                best = rank
+                if piece is not None:
+                    best = pieces.setdefault((page, piece), rank)
+                places.append(ChainedPlace(page[0], among=(best, at)))
+            else:
+                places.append(self._place(page, hit))
+        return places
 
-    def _place(self, hit: Hit) -> ChainedPlace:
-        page = Unplaced.page_of(hit) or _NOWHERE
+    def _place(self, page: _Page, hit: Hit) -> ChainedPlace:
         number = self._numbers.get(page, {}).get(hit.id)
         if number is not None:
             return ChainedPlace(page[0], number=number)
@@ -139,6 +158,13 @@ class DocumentChains:
             return ChainedPlace(page[0])
         return ChainedPlace(page[0], Span(start, start + len(hit.text)), self._scoped)
 
+    def _piece_of(self, page: _Page, hit: Hit) -> tuple[int | None, int]:
+        """Return the number of the chain that a hit is in, and where; None for none."""
+        number = self._numbers.get(page, {}).get(hit.id)
+        if number is not None:
+            return -1, number
+        return self._pieces[page].get(hash(hit.text), (None, 0))
+
     def is_ordered(self, hit: Hit) -> bool:
         """Return whether the chunks of a hit's page are in order."""
         page = Unplaced.page_of(hit) or _NOWHERE
@@ -146,6 +172,10 @@ class DocumentChains:
 
     def unproved(self, hits: Sequence[Hit]) -> bool:
         """Return whether two of these are on one page, whose order is not known."""
+        return bool(self._find_unproved(hits))
+
+    def _find_unproved(self, hits: Sequence[Hit]) -> set[_Page]:
+        unproved = set[_Page]()
         pages: dict[_Page, list[Hit]] = {}
         for hit in hits:
             pages.setdefault(Unplaced.page_of(hit) or _NOWHERE, []).append(hit)
@@ -155,8 +185,8 @@ class DocumentChains:
                 hit.id in numbers for hit in members
             )
             if not is_known and len({hit.text for hit in members}) > 1:
-                return True
-        return False
+                unproved.add(page)
+        return unproved
 
 
 def _agrees(chain: Chain, chunks: Sequence[Hit]) -> bool:
@@ -170,13 +200,16 @@ def _agrees(chain: Chain, chunks: Sequence[Hit]) -> bool:
     return all(first[1] <= second[1] for first, second in pairwise(recorded))
 
 
-def report_unproved(error: OpragError, name: str, counts: Counts) -> PositionError:
+def report_unproved(
+    error: OpragError, name: str, counts: Counts, *, is_kept: bool = False
+) -> PositionError:
     """Return an error that says it of the index, not of the question.
 
     Args:
         error: What the question failed with.
         name: Of the document.
         counts: Its pages.
+        is_kept: Whether it is a warning, by `on_problem="warn"`.
     """
     left = counts.pages - counts.ordered
     if counts.pages == 1:
@@ -189,8 +222,9 @@ def report_unproved(error: OpragError, name: str, counts: Counts) -> PositionErr
     message = (
         f"Document {name!r}: its chunks have no positions, and {what}. Give the "
         "documents as they were loaded, documents=loader.load(), and each chunk is "
-        'found in its text; or set on_problem="warn".'
+        "found in its text"
     )
+    message += "." if is_kept else '; or set on_problem="warn".'
     kept = {key: value for key, value in vars(error).items() if key in _FACTS}
     for kind in (ConflictingPositionsError, MissingPositionError):
         if isinstance(error, kind):

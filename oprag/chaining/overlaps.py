@@ -10,10 +10,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from oprag.chaining.document_chains import DocumentChains, report_unproved
+from oprag.chaining.document_chains import Counts, DocumentChains, report_unproved
 from oprag.chunk import ChainedPlace, Hit
 from oprag.effects import Do, Steps, in_thread
 from oprag.errors import OpragError, PositionError
@@ -29,8 +28,8 @@ _KEPT = 50_000
 
 Places = Mapping[int, ChainedPlace]
 """By the rank of a hit."""
-_Reports: TypeAlias = dict[str, Callable[[PositionError], PositionError]]
-"""By document, what an error of a question becomes."""
+_Reports: TypeAlias = dict[str, tuple[str, Counts]]
+"""By document its name and its pages, of which an error of a question speaks."""
 _ErrorT = TypeVar("_ErrorT", bound=OpragError)
 Arranging = Callable[[Places], Do]
 """Puts the hits in order, with these places."""
@@ -113,7 +112,7 @@ class Overlaps:
             ordered = (yield arranging(places)) if places else ordered
         except PositionError as raised:
             raise _reported(raised, reports) from None
-        problems = [_reported(each, reports) for each in ordered.problems]
+        problems = [_reported(each, reports, is_kept=True) for each in ordered.problems]
         return replace(ordered, problems=tuple(problems)) if reports else ordered
 
     def _read(
@@ -131,9 +130,7 @@ class Overlaps:
             if is_proved or document.has_pages_alone:
                 places.update(zip(document.ranks, chains.places(members), strict=True))
             if not is_proved:
-                reports[document.key] = partial(
-                    report_unproved, name=document.name, counts=chains.counts
-                )
+                reports[document.key] = document.name, chains.counts
         return places, reports
 
     def _chains(
@@ -227,11 +224,14 @@ def _given(ordered: Any, error: PositionError | None) -> Any:
     return ordered
 
 
-def _reported(error: _ErrorT, reports: _Reports) -> _ErrorT | PositionError:
+def _reported(
+    error: _ErrorT, reports: _Reports, *, is_kept: bool = False
+) -> _ErrorT | PositionError:
     """Return the error that says it of the index, where there is one."""
     if not isinstance(error, PositionError) or error.document not in reports:
         return error
-    return reports[error.document](error)
+    name, counts = reports[error.document]
+    return report_unproved(error, name, counts, is_kept=is_kept)
 
 
 def _describe(chunks: SearchedChunks) -> str | None:

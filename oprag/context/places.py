@@ -273,6 +273,7 @@ def _at(chunk: Chunk, location: Location, source: str) -> Chunk:
         position=(0, start, end),
         span=location.span,
         part=None,
+        problem=None,
         proof="compared",
         # It may be as long as its slice by chance: white space differs.
         verbatim=source[start:end] == chunk.text,

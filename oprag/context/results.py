@@ -123,6 +123,7 @@ def write_place(
         passage.spans,
         passage.part,
         _count_of(passage),
+        chunk.among if chunk.problem else (),
         passage.proof,
         not _is_unfit(passage),
         has_room,

@@ -188,7 +188,12 @@ class Verification(NamedTuple):
             return error
         if chains.counts.ordered == chains.counts.pages:
             return None
-        return report_unproved(error, group.name, chains.counts)
+        return report_unproved(error, group.name, chains.counts, is_kept=self._is_kept)
+
+    @property
+    def _is_kept(self) -> bool:
+        """Whether chunks that cannot be ordered are kept, with a warning."""
+        return all(each.on_problem == "warn" for each in self._chain)
 
     @property
     def _chain(self) -> list[ContextOptions]:
@@ -232,8 +237,7 @@ class Verification(NamedTuple):
                 "no chunk that the search may find: index documents."
             )
             raise UnfitIndexError(message, diagnosis=diagnosis)
-        kept = all(each.on_problem == "warn" for each in self._chain)
-        failing = unread if kept else [*unread, *refused]
+        failing = unread if self._is_kept else [*unread, *refused]
         if failing or refused:
             become = (
                 "fail" if failing else "be in the order as retrieved, with a warning"

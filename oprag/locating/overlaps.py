@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from statistics import median
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
@@ -53,6 +53,9 @@ class Chain(NamedTuple):
     """The first character of each chunk in the text that they give together, by its
     text; empty where the order is not proved."""
     why_not: NotChained = ""
+    pieces: tuple[tuple[str, ...], ...] = ()
+    """Where no one chain joins all chunks: those that are joined, the texts of each in
+    order. As a part of a page they are likely, and no proof."""
 
 
 class _Link(NamedTuple):
@@ -266,7 +269,8 @@ def _chain(texts: Sequence[str], links: Sequence[_Link], document: _Document) ->
     accepted = [link for link in links if document.accepts(link, texts)]
     why_not = _is_one_chain(accepted, len(texts))
     if why_not:
-        return Chain({}, why_not)
+        pieces = _find_pieces(texts, accepted) if why_not == "unlinked" else ()
+        return Chain({}, why_not, pieces)
     starts, whole = _join(texts, accepted)
     if document.may_go_on(max(starts, key=starts.__getitem__)):
         return Chain({}, "unlinked")
@@ -283,6 +287,31 @@ def _is_one_chain(links: Sequence[_Link], number: int) -> NotChained:
     if len(links) < number - 1 or not _reaches_all(links, number):
         return "unlinked"
     return ""
+
+
+def _find_pieces(
+    texts: Sequence[str], links: Sequence[_Link]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the chains of two texts or more that links join in one way."""
+    following = {link.first: link for link in links}
+    seconds = {link.second for link in links}
+    pieces = list[tuple[str, ...]]()
+    for at in [each for each in sorted(following) if each not in seconds]:
+        joined = [*_walk(at, following)]
+        whole = texts[at] + "".join(
+            texts[link.second][link.length :] for link in joined
+        )
+        if not _repeats(whole, min(link.length for link in joined)):
+            pieces.append((texts[at], *(texts[link.second] for link in joined)))
+    return tuple(pieces)
+
+
+def _walk(at: int, following: Mapping[int, _Link]) -> Iterator[_Link]:
+    """Yield the links from one text on."""
+    while at in following:
+        link = following[at]
+        yield link
+        at = link.second
 
 
 def _reaches_all(links: Sequence[_Link], number: int) -> bool:

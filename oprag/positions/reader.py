@@ -40,6 +40,7 @@ from oprag.positions.place import Position, is_unfit, read_position, read_proof
 from oprag.positions.scheme_values import (
     is_marked,
     is_placed,
+    read_mark,
     read_parts,
     read_starts,
     recorded_start,
@@ -128,7 +129,11 @@ def _make_chunk(
     if hit.chained is not None:
         is_proved = position.span is not None or hit.chained.number is not None
         proof: Proof = "chained" if is_proved else "none"
-        return chunk._replace(proof=proof, scoped=hit.chained.scoped)
+        among = hit.chained.among
+        return chunk._replace(proof=proof, scoped=hit.chained.scoped, among=among)
+    if position.key is not None and is_marked(hit):
+        problem, among = read_mark(hit)
+        chunk = chunk._replace(problem=problem, among=among)
     of_parent = counts_from_parent(hit) and metadata["doc_id"] != document.name
     if of_parent or _is_window(hit):
         chunk = chunk._replace(scoped=False)
@@ -145,6 +150,12 @@ def _read_chained(place: ChainedPlace | None) -> Position:
     if place is None or place.span is None:
         return _at_page(place and place.part)
     return Position((place.part or 0, *place.span), place.span, place.part)
+
+
+def _read_marked(hit: Hit) -> Position:
+    """Read the page of a result that oprag said has no place on it."""
+    written = read_written(hit.metadata)
+    return _at_page(written.part) if written and is_marked(hit) else _NOWHERE
 
 
 def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
@@ -223,7 +234,7 @@ class _Document:
             if not marked[i] and i not in twins:
                 hits.append(hit)
                 numbers.append(i)
-        positions = [_NOWHERE] * len(self.hits)
+        positions = [*map(_read_marked, self.hits)]
         for i, position in zip(numbers, self._read_all(hits), strict=True):
             positions[i] = position
         for i, twin in twins.items():
@@ -252,10 +263,10 @@ class _Document:
         return twins
 
     def _find_lacking(self, positions: Sequence[Position]) -> PositionError | None:
-        if _NOWHERE not in positions:
-            return None
         rows = zip(self.hits, self.ranks, positions, strict=True)
         lacking = [(hit, rank) for hit, rank, at in rows if at == _NOWHERE]
+        if not lacking:
+            return None
         return no_position(lacking, self.key, self.position_keys, self.hits)
 
     def _read_all(self, hits: Sequence[Hit]) -> list[Position]:

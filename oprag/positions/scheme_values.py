@@ -53,6 +53,17 @@ def is_marked(hit: Hit) -> bool:
     return written is not None and written.problem is not None and not written.spans
 
 
+def read_mark(hit: Hit) -> tuple[str | None, tuple[int, ...]]:
+    """Return the problem of a marked result, and where it is among others of its page.
+
+    See `Chunk.among`.
+    """
+    written = read_written(hit.metadata)
+    if written is None:
+        return None, ()
+    return written.problem, written.among
+
+
 def read_parts(hits: Sequence[Hit], keys: Sequence[str]) -> Sequence[int | None] | None:
     """Return the part of every hit by the first key that all of them have.
 

@@ -107,7 +107,9 @@ def _ending_at(chunk: Chunk, end: int) -> Chunk:
 
 def find_contradiction(chunks: Iterable[Chunk]) -> tuple[Chunk, Chunk] | None:
     """Return the first two chunks of a document that cannot both be where they say."""
-    placed = [chunk for chunk in chunks if chunk.position is not None]
+    placed = [
+        chunk for chunk in chunks if chunk.position is not None and not chunk.problem
+    ]
     before: Chunk | None = None
     furthest: Chunk | None = None
     part, begin, reach = None, 0, 0

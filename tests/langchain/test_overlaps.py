@@ -2,6 +2,7 @@
 
 import random
 import time
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from langchain_oprag import (
+    OrderPreservingCompressor,
     OrderPreservingRetriever,
     OrderPreservingVectorStore,
     chunk_store,
@@ -266,3 +268,33 @@ def test_a_store_on_disk_is_looked_at_beside_the_question(tmp_path):
 
     with pytest.warns(PositionWarning, match="of 23 chunks .* 3 will fail"):
         ask()
+
+
+def in_pieces(number: int) -> Document:
+    """A page of two parts: overlaps join the chunks of each, and not the two."""
+    halves = [page_text(number), page_text(number + 50)]
+    metadata = {"source": "report.pdf", "page": number}
+    return Document("\n\n".join(halves), metadata=metadata)
+
+
+def test_with_a_warning_each_chain_of_a_page_keeps_its_order():
+    pages = [*PAGES, in_pieces(5), in_pieces(6)]
+    texts = {each.metadata["page"]: each.page_content for each in pages}
+    retriever = OrderPreservingRetriever(
+        stored(pages), k=100, on_problem="warn", verify_index=False
+    )
+    with pytest.warns(PositionWarning, match="of 7 pages 5 are ordered") as warned:
+        results = retriever.invoke("question")
+    assert 'on_problem="warn"' not in str(warned[0].message)
+
+    shown = [each.metadata["page"] for each in results]
+    assert shown == sorted(shown)
+    for page in (5, 6):
+        on_page = [each for each in results if each.metadata["page"] == page]
+        assert {place_of(each).problem for each in on_page} == {"ambiguous_position"}
+        starts = [texts[page].index(each.page_content) for each in on_page]
+        assert sum(b < a for a, b in pairwise(starts)) <= 1  # where one chain ends
+    again = OrderPreservingCompressor(on_problem="warn")
+    twice = again.compress_documents(results, "question")
+    assert [each.page_content for each in twice] == [e.page_content for e in results]
+    assert [place_of(each) for each in twice] == [place_of(each) for each in results]
