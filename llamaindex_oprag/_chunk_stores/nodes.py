@@ -31,7 +31,10 @@ def chunk_of_node(node: BaseNode) -> StoredChunk:
 def links_of(node: BaseNode) -> Links:
     """Return the ids of the nodes before and after a node."""
     previous, following = node.prev_node, node.next_node
-    return Links(previous and previous.node_id, following and following.node_id)
+    return Links(
+        None if previous is None else previous.node_id,
+        None if following is None else following.node_id,
+    )
 
 
 def chunk_of_row(
