@@ -24,10 +24,17 @@ from llama_index.core.schema import (
     TextNode,
 )
 
+from llamaindex_oprag._relationships import (
+    NEXT,
+    PARENT,
+    PREVIOUS,
+    SOURCE,
+    read_relationships,
+)
 from llamaindex_oprag._tokenizer import with_tokenizer
 from oprag import context
 from oprag.agents import gather_evidence
-from oprag.chunk import ChainedPlace, Chunk, Hit, Links, OffsetFrame, Passage
+from oprag.chunk import ChainedPlace, Chunk, Hit, Passage
 from oprag.context import (
     ALONE,
     ContextOptions,
@@ -54,12 +61,6 @@ from oprag.result_key import is_result, read_written
 from oprag.splitting import SourceText
 from oprag.stores import StoredChunk
 
-_SOURCE, _PREVIOUS, _NEXT, _PARENT = (
-    NodeRelationship.SOURCE,
-    NodeRelationship.PREVIOUS,
-    NodeRelationship.NEXT,
-    NodeRelationship.PARENT,
-)
 _ID = attrgetter("node.node_id")
 
 
@@ -208,7 +209,7 @@ def new_node(
     )
     source = beside and beside.source.node.source_node
     if source is not None:
-        node.relationships[_SOURCE] = source
+        node.relationships[SOURCE] = source
     return node
 
 
@@ -216,7 +217,7 @@ def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
     """Return the node for a chunk beside a hit, with that one's class and settings."""
     first: BaseNode = hit.node
     metadata = dict(chunk.metadata)
-    source = first.relationships.get(_SOURCE)
+    source = first.relationships.get(SOURCE)
     # The first chunk of a document has keys that the hit need not hide.
     added = [key for key in OWN_KEYS if key in metadata and key not in first.metadata]
     keys = (PART_INDEX, CHAR_START, CHAR_END)
@@ -229,7 +230,7 @@ def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
             first.excluded_embed_metadata_keys, added
         ),
         "embedding": None,
-        "relationships": {} if source is None else {_SOURCE: source},
+        "relationships": {} if source is None else {SOURCE: source},
         **_offsets(first, part, start, end),
     }
     return NodeWithScore(node=_copy(first, chunk.text, changes))
@@ -261,7 +262,7 @@ def _hit(scored: NodeWithScore | BaseNode) -> Hit:
     offsets = None
     if hasattr(node, "start_char_idx"):  # not on Document and Node
         offsets = (node.start_char_idx, getattr(node, "end_char_idx", None))
-    source, frame, links = _related(node)
+    source, frame, links = read_relationships(node)
     return Hit(
         text_of(node),
         node.metadata,
@@ -287,29 +288,6 @@ def scored_node(node: NodeWithScore | BaseNode) -> NodeWithScore:
         return node
     check_entries("nodes", [node], NodeWithScore, BaseNode)
     return NodeWithScore(node=node)
-
-
-def _related(node: BaseNode) -> tuple[str | None, OffsetFrame, Links]:
-    """The id of the node's document, what its offsets are relative to, and its links.
-
-    As its neighbours tell: hierarchical parsers write offsets into the parent node,
-    chained parsers into an intermediate one; the latter leave no node with a NEXT.
-    """
-    source = previous = following = None
-    frame: OffsetFrame = "only"
-    # Looking a relationship up takes several times as long: its hash is Python.
-    for kind, related in node.relationships.items():
-        if kind is _SOURCE:
-            source = node.ref_doc_id
-        elif kind is _PARENT:
-            frame = "parent"
-        elif kind is _NEXT:
-            following = getattr(related, "node_id", None)
-            frame = "parent" if frame == "parent" else "document"
-        elif kind is _PREVIOUS:
-            previous = getattr(related, "node_id", None)
-            frame = "last" if frame == "only" else frame
-    return source, frame, Links(previous, following)
 
 
 def text_of(node: BaseNode) -> str:
@@ -421,15 +399,15 @@ def _relationships(
     ends = nodes[-1].relationships
     # Few look-ups: the hash of a relationship is Python.
     for kind in list(kept):
-        if kind is not _SOURCE and kind is not _PREVIOUS:
+        if kind is not SOURCE and kind is not PREVIOUS:
             del kept[kind]
-    if _NEXT in ends:
-        kept[_NEXT] = ends[_NEXT]
-    parent = nodes[0].relationships.get(_PARENT)
+    if NEXT in ends:
+        kept[NEXT] = ends[NEXT]
+    parent = nodes[0].relationships.get(PARENT)
     if parent is not None and all(
-        node.relationships.get(_PARENT) == parent for node in nodes
+        node.relationships.get(PARENT) == parent for node in nodes
     ):
-        kept[_PARENT] = parent
+        kept[PARENT] = parent
     return kept
 
 

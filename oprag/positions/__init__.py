@@ -23,7 +23,8 @@ from oprag.positions.place import (
     read_position,
     read_spans,
 )
-from oprag.positions.reader import read_by_others, read_chunks
+from oprag.positions.reader import read_chunks
+from oprag.positions.scheme_values import read_by_others
 from oprag.positions.shared_names import (
     are_indexed,
     are_of_one_file,

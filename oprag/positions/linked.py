@@ -11,6 +11,9 @@ from collections.abc import Hashable, Sequence
 
 from oprag.chunk import Hit
 from oprag.metadata import as_number
+from oprag.positions.keys import PART_KEYS
+from oprag.positions.place import Position
+from oprag.positions.scheme_values import read_parts
 from oprag.result_key import is_unchanged, read_written
 
 
@@ -30,6 +33,28 @@ def number_by_links(hits: Sequence[Hit]) -> list[int | None]:
         return written
     numbers = _follow([hit for hit in hits if hit.links is not None])
     return [None if hit.links is None else numbers.get(hit.id) for hit in hits]
+
+
+def read_links(hits: Sequence[Hit]) -> list[Position] | None:
+    """Read the positions of chunks of a document by links, page by page.
+
+    Returns:
+        None unless links give each of them a number.
+    """
+    parts = read_parts(hits, PART_KEYS)
+    if parts is None or all(each.links is None for each in hits):
+        return None
+    pages: dict[int | None, list[int]] = {}
+    for i, part in enumerate(parts):
+        pages.setdefault(part, []).append(i)
+    positions = [Position()] * len(hits)
+    for part, members in pages.items():
+        numbers = number_by_links([hits[i] for i in members])
+        for i, number in zip(members, numbers, strict=True):
+            if number is None:
+                return None
+            positions[i] = Position((part or 0, number), None, part)
+    return positions
 
 
 def _read_number(hit: Hit) -> int | None:

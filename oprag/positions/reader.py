@@ -27,7 +27,7 @@ from oprag.positions.keys import (
     as_list,
     known_positions,
 )
-from oprag.positions.linked import number_by_links
+from oprag.positions.linked import read_links
 from oprag.positions.origins import (
     Origin,
     are_comparable,
@@ -152,27 +152,6 @@ def _read_chained(place: ChainedPlace | None) -> Position:
     return Position((place.part or 0, *place.span), place.span, place.part)
 
 
-def _read_marked(hit: Hit) -> Position:
-    """Read the page of a result that oprag said has no place on it."""
-    written = read_written(hit.metadata)
-    return _at_page(written.part) if written and is_marked(hit) else _NOWHERE
-
-
-def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
-    """Return the chunks of each known key that only some chunks have.
-
-    A search that returns only these may be put in order by this key, and the whole
-    document by another.
-    """
-    subsets = []
-    for scheme in SCHEMES:
-        pairs = zip(hits, read_starts(hits, scheme), strict=True)
-        usable = [hit for hit, number in pairs if number is not None]
-        if 0 < len(usable) < len(hits):
-            subsets.append(usable)
-    return subsets
-
-
 def _is_window(hit: Hit) -> bool:
     """Return whether a text was put in the place of the sentence of its offsets."""
     sentence = hit.metadata.get("original_text")
@@ -234,7 +213,9 @@ class _Document:
             if not marked[i] and i not in twins:
                 hits.append(hit)
                 numbers.append(i)
-        positions = [*map(_read_marked, self.hits)]
+        positions = [
+            _read_marked(hit) if is_marked(hit) else _NOWHERE for hit in self.hits
+        ]
         for i, position in zip(numbers, self._read_all(hits), strict=True):
             positions[i] = position
         for i, twin in twins.items():
@@ -279,31 +260,14 @@ class _Document:
             positions = self._read_by(hits, scheme)
             if positions is not None:
                 return positions
-        if (numbered := self._read_links(hits)) is not None:
+        if (numbered := read_links(hits)) is not None:
+            self.is_linked = True
             return numbered
         pages = [_at_page(part) for part in read_parts(hits, PART_KEYS) or ()]
         some = self._read_some(hits)
         if _NOWHERE in some and len({*pages}) == len(hits):
             return pages
         return some
-
-    def _read_links(self, hits: Sequence[Hit]) -> list[Position] | None:
-        """Read the numbers that links give, page by page; None unless all have one."""
-        parts = read_parts(hits, PART_KEYS)
-        if parts is None or all(each.links is None for each in hits):
-            return None
-        pages: dict[int | None, list[int]] = {}
-        for i, part in enumerate(parts):
-            pages.setdefault(part, []).append(i)
-        positions = [_NOWHERE] * len(hits)
-        for part, members in pages.items():
-            numbers = number_by_links([hits[i] for i in members])
-            for i, number in zip(members, numbers, strict=True):
-                if number is None:
-                    return None
-                positions[i] = Position((part or 0, number), None, part)
-        self.is_linked = True
-        return positions
 
     def _read_named(self, hits: Sequence[Hit]) -> list[Position]:
         """Read by the user's keys; a number before the offset is the offset's part."""
@@ -435,6 +399,12 @@ def _add_pages(
         else:
             positions.append(_NOWHERE)
     return positions
+
+
+def _read_marked(hit: Hit) -> Position:
+    """Read the page of a result that oprag said has no place on it."""
+    written = read_written(hit.metadata)
+    return _at_page(written.part) if written and is_marked(hit) else _NOWHERE
 
 
 def _at_page(part: int | None) -> Position:

@@ -7,7 +7,7 @@ from typing import Any
 
 from oprag.chunk import Hit
 from oprag.metadata import as_number
-from oprag.positions.keys import ATTRIBUTES, Scheme, look_up
+from oprag.positions.keys import ATTRIBUTES, SCHEMES, Scheme, look_up
 from oprag.result_key import read_written
 
 
@@ -88,3 +88,18 @@ def read_parts(hits: Sequence[Hit], keys: Sequence[str]) -> Sequence[int | None]
         if None not in numbers:
             return numbers
     return None if named else [None] * len(hits)
+
+
+def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
+    """Return the chunks of each known key that only some chunks have.
+
+    A search that returns only these may be put in order by this key, and the whole
+    document by another.
+    """
+    subsets = []
+    for scheme in SCHEMES:
+        pairs = zip(hits, read_starts(hits, scheme), strict=True)
+        usable = [hit for hit, number in pairs if number is not None]
+        if 0 < len(usable) < len(hits):
+            subsets.append(usable)
+    return subsets

@@ -13,7 +13,7 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 from langchain_oprag import OrderPreservingRetriever
 from oprag.errors import InvalidOptionError
 from tests.kit.pages import page_text
-from tests.stores.langchain_places import HashEmbeddings
+from tests.real_stores.langchain_places import HashEmbeddings
 
 SPLITTER = RecursiveCharacterTextSplitter(chunk_size=1000, chunk_overlap=200)
 

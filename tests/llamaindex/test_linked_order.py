@@ -17,7 +17,7 @@ from llamaindex_oprag import (
 )
 from oprag import place_of
 from oprag.errors import PositionError
-from tests.stores.llamaindex_fakes import ChecksumEmbedding
+from tests.real_stores.llamaindex_fakes import ChecksumEmbedding
 
 ROWS = [{"row": number, "about": f"subject {number * 7 % 40}"} for number in range(30)]
 
