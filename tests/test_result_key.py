@@ -36,6 +36,7 @@ written = st.builds(
     spans=spans() | begun,
     part=st.none() | st.integers(-5, 10**6),
     counted=st.none() | WORDS,
+    among=st.just(()) | st.tuples(NUMBERS, NUMBERS),
     proof=st.sampled_from(PROOFS),
     is_slice=st.booleans(),
     has_room=st.booleans(),
