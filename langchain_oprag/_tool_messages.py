@@ -1,4 +1,4 @@
-"""Messages of tools as a model is to read them, and the documents that they hold."""
+"""Messages as a model is to read them, and the documents that those of tools hold."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
-from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.messages import BaseMessage, SystemMessage, ToolMessage
 
 from langchain_oprag._convert import document_of, hits_of
 from langchain_oprag.results import as_document
-from oprag.agents import Conversations, show_in_place
+from oprag.agents import Conversations, highest_mention, show_in_place
 from oprag.chunk import Passage
 from oprag.context import ContextOptions, Numbers, Seen
 
@@ -20,7 +20,7 @@ _TEXT = attrgetter("page_content")
 
 
 class _Told(NamedTuple):
-    """A tool's message, and the same as the model reads it."""
+    """A message, and the same as the model reads it."""
 
     message: BaseMessage
     content: Any
@@ -28,18 +28,21 @@ class _Told(NamedTuple):
     texts: list[Any]
     """Those of the documents: an artifact may be changed where it is."""
     read: BaseMessage
-    shown: Sequence[Passage]
+    shown: Sequence[Passage] = ()
+    mentioned: int = 0
 
     def is_of(self, message: BaseMessage) -> bool:
         """Whether it was made of this message, and this is as it was."""
         if message is not self.message or message.content is not self.content:
             return False
+        if self.artifact is None:
+            return True
         artifact = message.artifact  # type: ignore[attr-defined]  # a tool's message
         return artifact is self.artifact and _texts_in(artifact) == self.texts
 
 
-class ToolMessages:
-    """Reads messages of tools, each once while it is the same.
+class Messages:
+    """Reads messages, each once while it is the same.
 
     Args:
         options: Of what is shown in a message.
@@ -57,17 +60,8 @@ class ToolMessages:
             messages: A conversation.
             numbers: Those of its state; new ones are added. None to begin with 1.
         """
-        found = [message for message in messages if _has_list(message)]
-        if not found:
-            return list(messages)
-        with self._conversations.reading(found, numbers) as conversation:
-            told = iter([each.read for each in conversation.messages])
-        return [next(told) if _has_list(message) else message for message in messages]
-
-
-def _has_list(message: BaseMessage) -> bool:
-    """Whether the artifact of a tool's message is a list of anything."""
-    return isinstance(message, ToolMessage) and isinstance(message.artifact, list)
+        with self._conversations.reading(messages, numbers) as conversation:
+            return [each.read for each in conversation.messages]
 
 
 def documents_of(message: BaseMessage) -> list[Document]:
@@ -89,11 +83,18 @@ def shows_documents(message: BaseMessage) -> bool:
 def _read(
     options: ContextOptions, message: BaseMessage, seen: Seen, numbers: Numbers
 ) -> _Told:
-    """Read the next message of a tool."""
-    artifact: Any = message.artifact  # type: ignore[attr-defined]  # as above
-    texts, content = _texts_in(artifact), message.content
+    """Read the next message."""
+    artifact = message.artifact if isinstance(message, ToolMessage) else None
+    if not isinstance(artifact, list):
+        artifact = None
+    texts, content = _texts_in(artifact or ()), message.content
     read, shown = _told(options, message, seen, numbers)
-    return _Told(message, content, artifact, texts, read, shown)
+    mentioned = 0
+    # Instructions say how to cite, and a number in them cites nothing.
+    if read is message and not isinstance(message, SystemMessage):
+        mentioned = highest_mention(message.text)
+        numbers.pass_over(mentioned)
+    return _Told(message, content, artifact, texts, read, shown, mentioned)
 
 
 def _told(

@@ -8,6 +8,7 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 
+from langchain_oprag._carried import take_carried
 from langchain_oprag._tool_messages import documents_of, shows_documents
 from langchain_oprag.results import as_documents, as_passages
 from oprag.context import Numbers
@@ -44,20 +45,27 @@ def cited(
     check_entries("conversation", messages, BaseMessage)
     messages = list(messages)
     found = [each for message in messages for each in documents_of(message)]
-    if state.get(NUMBERS):
-        passages = Numbers(state[NUMBERS]).cited(as_passages(found))
-        return dict(zip(passages, as_documents([*passages.values()]), strict=True))
+    numbers = Numbers(state.get(NUMBERS) or ())
+    take_carried(numbers, messages)
+    if len(numbers):
+        passages = numbers.cited(as_passages(found))
+        known = dict(zip(passages, as_documents([*passages.values()]), strict=True))
+        return {**_numbered(found), **known}
     unnumbered = [
         m
         for m in messages
         if not all(read_number(each.metadata) for each in documents_of(m))
     ]
     if not any(map(shows_documents, unnumbered)):
-        return {n: each for each in found if (n := read_number(each.metadata))}
+        return _numbered(found)
     message = (
         "Numbers begin with 1 in each of these messages. Give the whole state of an "
         "agent that has EvidenceMiddleware, or the messages that its apply returned. "
-        "Where the agent is a node of a graph, the state of that graph needs the key "
-        "oprag_numbers: class State(MessagesState, EvidenceState)."
+        "Where a node of a graph hands on messages of its own, the state of that "
+        "graph needs oprag_numbers: class State(MessagesState, EvidenceState)."
     )
     raise InvalidOptionError(message, option="conversation", value=conversation)
+
+
+def _numbered(documents: Iterable[Document]) -> dict[int, Document]:
+    return {n: each for each in documents if (n := read_number(each.metadata))}

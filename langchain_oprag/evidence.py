@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NotRequired
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 from typing_extensions import TypedDict  # as LangGraph: others are no bases beside it
 
-from langchain_oprag._tool_messages import ToolMessages
+from langchain_oprag._carried import take_carried, with_numbers
+from langchain_oprag._tool_messages import Messages
 from oprag.context import ContextOptions, Numbers
 from oprag.documents import check_entries
 from oprag.effects import in_thread
@@ -23,7 +27,9 @@ if TYPE_CHECKING:
         ExtendedModelResponse,
         ModelRequest,
         ModelResponse,
+        ToolCallRequest,
     )
+    from langgraph.types import Command
 else:
 
     def _base() -> type:
@@ -40,10 +46,8 @@ else:
 class EvidenceState(TypedDict):
     """The key that the middleware adds to an agent's state.
 
-    Numbers outlive an agent that is a node of another graph where the state of that
-    graph has the key as well: `class State(MessagesState, EvidenceState): …`. Branches
-    that run at the same time give no number twice. An agent that a tool calls goes on
-    with the numbers that it is given: `oprag_numbers` of its input.
+    For the state of a graph around agents, `class State(MessagesState, EvidenceState):
+    …`: its branches then give no number twice, and numbers outlive every message.
     """
 
     oprag_numbers: NotRequired[Annotated[list[Any], Numbers.join]]
@@ -68,11 +72,14 @@ class EvidenceMiddleware(AgentMiddleware):
     shown follows from the messages that the model is to read: what was removed,
     summarised or cleared before counts as not shown, in forks and resumed threads too.
     What a message shows depends only on those before it, so that a prompt begins as the
-    one before it, and caches of prompts hold. The messages in the agent's state stay as
-    they are.
+    one before it, and caches of prompts hold. The tools' messages in the agent's state
+    stay as they are.
 
     Numbers run on over the conversation, and none is given to two passages. The state
-    keeps the place of each under `oprag_numbers`; `cited` reads it.
+    keeps the place of each under `oprag_numbers`; `cited` reads it. The model's
+    messages carry them as well, in `response_metadata`, for graphs whose state has no
+    such key. A number that is only mentioned, `[7]`, is not given. An agent that a tool
+    calls goes on with the numbers of the one that calls it.
 
     A message is left as it is where the whole text of a document is not in it, as text
     or as JSON: an answer with its sources as artifact stays, and so does a result that
@@ -113,7 +120,7 @@ class EvidenceMiddleware(AgentMiddleware):
             merge=True,
             on_problem="warn",
         )
-        self._messages = ToolMessages(options)
+        self._messages = Messages(options)
 
     state_schema: Any = EvidenceState
 
@@ -134,7 +141,10 @@ class EvidenceMiddleware(AgentMiddleware):
         Raises:
             InvalidOptionError: `messages` are no list of messages.
         """
-        return self._messages.read(_checked(messages))
+        listed = _checked(messages)
+        numbers = Numbers()
+        take_carried(numbers, listed)
+        return self._messages.read(listed, numbers if len(numbers) else None)
 
     def wrap_model_call(
         self,
@@ -143,8 +153,8 @@ class EvidenceMiddleware(AgentMiddleware):
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Call the model with the messages that `apply` returns, numbered on."""
         _require_agents()
-        messages, numbers = self._read(request)
-        return _with(numbers, handler(request.override(messages=messages)), request)
+        messages, read = self._read(request)
+        return _with(read, handler(request.override(messages=messages)), request)
 
     async def awrap_model_call(
         self,
@@ -153,17 +163,79 @@ class EvidenceMiddleware(AgentMiddleware):
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Async version of `wrap_model_call`."""
         _require_agents()
-        messages, numbers = await in_thread(partial(self._read, request))
+        messages, read = await in_thread(partial(self._read, request))
         response = await handler(request.override(messages=messages))
-        return _with(numbers, response, request)
+        return _with(read, response, request)
 
-    def _read(self, request: ModelRequest[Any]) -> tuple[list[Any], list[Any]]:
+    def wrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]],
+    ) -> ToolMessage | Command[Any]:
+        """Call a tool: an agent that it calls goes on with these numbers."""
+        numbers = _numbers_of(request.state)
+        with _as_outer(numbers):
+            done = handler(request)
+        return _with_grown(numbers, done, request.state)
+
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
+        """Async version of `wrap_tool_call`."""
+        numbers = _numbers_of(request.state)
+        with _as_outer(numbers):
+            done = await handler(request)
+        return _with_grown(numbers, done, request.state)
+
+    def _read(self, request: ModelRequest[Any]) -> tuple[list[Any], _Read]:
         """Return messages as the model is to read them, and all numbers until then."""
-        state: Mapping[str, Any] = request.state or {}
-        numbers = Numbers.shared(state.get(NUMBERS))
         messages = _checked(request.messages)
+        numbers = _numbers_of(request.state)
         with numbers.lock:
-            return self._messages.read(messages, numbers), numbers.as_json()
+            take_carried(numbers, messages)
+            read = self._messages.read(messages, numbers)
+            return read, _Read(numbers, len(numbers), numbers.as_json())
+
+
+class _Read(NamedTuple):
+    """The numbers that a model has read."""
+
+    numbers: Numbers
+    last: int
+    entries: list[Any]
+
+
+_outer: ContextVar[Numbers | None] = ContextVar("outer numbers", default=None)
+"""Those of the agent whose tool is called."""
+
+
+@contextmanager
+def _as_outer(numbers: Numbers) -> Iterator[None]:
+    token = _outer.set(numbers)
+    try:
+        yield
+    finally:
+        _outer.reset(token)
+
+
+def _numbers_of(state: Any) -> Numbers:
+    """Return the numbers of a state, and of the agent around it.
+
+    Raises:
+        InvalidOptionError: One means two passages.
+    """
+    known: Mapping[str, Any] = state if isinstance(state, Mapping) else {}
+    numbers = Numbers.shared(known.get(NUMBERS))
+    outer = _outer.get()
+    if outer is not None:
+        with outer.lock:
+            outer.take_all(numbers)
+        numbers = outer
+    with numbers.lock:
+        take_carried(numbers, known.get("messages", ()))
+    return numbers
 
 
 def _checked(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
@@ -174,17 +246,38 @@ def _checked(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
 
 
 def _with(
-    numbers: list[Any], response: ModelResponse[Any], request: ModelRequest[Any]
+    read: _Read, response: ModelResponse[Any], request: ModelRequest[Any]
 ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
-    """The response, and the state's numbers where there are new ones."""
+    """The response, which carries the numbers; and the state's where it lacks some."""
     state: Mapping[str, Any] = request.state or {}
-    if numbers == (state.get(NUMBERS) or []):
+    before = [*state.get("messages", ()), *request.messages]
+    replies: Any = with_numbers(response.result, read.numbers, read.last, before)
+    response = replace(response, result=replies)
+    if read.entries == state.get(NUMBERS):
         return response
     from langchain.agents.middleware import ExtendedModelResponse
     from langgraph.types import Command
 
-    update: Any = Command(update={NUMBERS: numbers})
+    update: Any = Command(update={NUMBERS: read.entries})
     return ExtendedModelResponse(model_response=response, command=update)
+
+
+def _with_grown(
+    numbers: Numbers, done: ToolMessage | Command[Any], state: Any
+) -> ToolMessage | Command[Any]:
+    """What a tool returned; and the numbers that an agent which it called has given."""
+    with numbers.lock:
+        entries = numbers.as_json()
+    if entries == (state.get(NUMBERS) or []):
+        return done
+    from langgraph.types import Command
+
+    if isinstance(done, ToolMessage):
+        return Command(update={"messages": [done], NUMBERS: entries})
+    update = getattr(done, "update", None)
+    if not isinstance(update, Mapping) or NUMBERS in update or done.graph is not None:
+        return done  # the next call of the model adds them
+    return replace(done, update={**update, NUMBERS: entries})
 
 
 def _require_agents() -> None:

@@ -13,9 +13,10 @@ from weakref import WeakKeyDictionary
 from llama_index.core.agent.react.types import ActionReasoningStep
 from llama_index.core.memory import BaseMemory
 
-from oprag.agents import Conversations
+from oprag.agents import Conversations, highest_mention
 from oprag.chunk import Passage
 from oprag.context import Numbers, Seen
+from oprag.marks import SEE_ABOVE
 from oprag.metadata import NUMBERS
 
 _HANDOVER = "handoff"
@@ -30,6 +31,7 @@ class _Text(NamedTuple):
 
     text: str
     shown: Sequence[Passage]
+    mentioned: int
 
     def is_of(self, text: str) -> bool:
         """Whether it is this text."""
@@ -38,8 +40,12 @@ class _Text(NamedTuple):
 
 def _read(text: str, seen: Seen, numbers: Numbers) -> _Text:
     shown = [*numbers.shown_in(text).values()]
+    # What a search of ours answered has numbers of its documents' own.
+    ours = shown or SEE_ABOVE in text
+    mentioned = 0 if ours else highest_mention(text)
     seen.add(shown)
-    return _Text(text, shown)
+    numbers.pass_over(mentioned)
+    return _Text(text, shown, mentioned)
 
 
 @dataclass
@@ -89,7 +95,7 @@ class Run:
         self._stored = list(entries)
 
     async def texts(self, store: Any) -> list[str]:
-        """Return the texts of the conversation that show passages.
+        """Return the texts of the conversation that show or mention passages.
 
         Without an agent they are what the tools answered.
         """

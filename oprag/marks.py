@@ -15,6 +15,8 @@ import re
 
 GAP_MARK = "[…]"
 """The mark where text was left out."""
+SEE_ABOVE = "[see above"
+"""How the line begins that names passages which were shown before."""
 LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 """What ends a line, for any reader."""
 

@@ -8,6 +8,7 @@ from oprag.agents.evidence import (
     gather_evidence,
     search_description,
 )
+from oprag.agents.mentions import highest_mention
 from oprag.agents.names import shown_names
 from oprag.agents.tool_texts import show_in_place
 
@@ -19,6 +20,7 @@ __all__ = [
     "Evidence",
     "Reading",
     "gather_evidence",
+    "highest_mention",
     "refused",
     "search_description",
     "show_in_place",

@@ -15,8 +15,8 @@ from typing import Any, Generic, Protocol, TypeVar
 from oprag.chunk import Passage
 from oprag.context import Numbers, Seen
 
-_MOST_KEPT = 2_048
-"""Messages that are kept, of all conversations together."""
+_MOST_KEPT = 8_192
+"""Messages that are kept, of all conversations together; of the last one, all."""
 
 
 class ReadMessage(Protocol):
@@ -26,13 +26,18 @@ class ReadMessage(Protocol):
     def shown(self) -> Sequence[Passage]:
         """The passages that it shows, with their numbers."""
 
+    @property
+    def mentioned(self) -> int:
+        """The highest number that it mentions and does not show, or 0."""
+
     def is_of(self, message: Any) -> bool:
         """Whether it was made of this message, and this is as it was."""
 
 
 _Read = TypeVar("_Read", bound=ReadMessage)
 ReadOne = Callable[[Any, Seen, Numbers], _Read]
-"""Reads a message, and adds what it shows to what was seen and numbered."""
+"""Reads a message, adds what it shows to what was seen and numbered, and passes over
+what it mentions."""
 
 
 class Conversation(Generic[_Read]):
@@ -49,6 +54,7 @@ class Conversation(Generic[_Read]):
         self.messages = list(messages)
         self.seen = Seen()
         for each in messages:
+            self.numbers.pass_over(each.mentioned)
             self.seen.add(each.shown)
             self.numbers.add(each.shown)
 
@@ -85,7 +91,7 @@ class Conversations(Generic[_Read]):
         """Read messages, and give the conversation to the caller alone.
 
         Args:
-            messages: All that may show something, from the first.
+            messages: All that may show passages or mention some, from the first.
             numbers: Those of the conversation's state; new ones are added. None to
                 begin with 1.
 
@@ -121,5 +127,6 @@ class Conversations(Generic[_Read]):
     def _keep(self, conversation: Conversation[_Read]) -> None:
         with self._lock:
             self._kept.append(conversation)
-            while sum(len(each.messages) for each in self._kept) > _MOST_KEPT:
-                del self._kept[0]
+            kept = sum(len(each.messages) for each in self._kept)
+            while kept > _MOST_KEPT and len(self._kept) > 1:
+                kept -= len(self._kept.pop(0).messages)

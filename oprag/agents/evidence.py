@@ -26,7 +26,7 @@ from oprag.context import (
     render,
 )
 from oprag.errors import BudgetTooSmallError
-from oprag.marks import GAP_MARK
+from oprag.marks import GAP_MARK, SEE_ABOVE
 from oprag.tokens import resolve_token_counter
 
 _T = TypeVar("_T")
@@ -62,7 +62,7 @@ def search_description(*, repeats: bool = True) -> str:
 def see_above_line(numbers: Iterable[int]) -> str:
     """Write in which passages further up the reader finds the rest."""
     named = ", ".join(f"[{number}]" for number in sorted(numbers))
-    return f"[see above: {named}]" if named else "[see above]"
+    return f"{SEE_ABOVE}: {named}]" if named else f"{SEE_ABOVE}]"
 
 
 def _name_place(passage: Passage) -> str:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from threading import RLock
 from typing import Any
 
@@ -24,6 +23,7 @@ from oprag.metadata import NUMBERS, text_hash
 
 _HEAD = re.compile(r"\[(\d{1,9})\] ")
 """Not only where a line begins: agents write before what a tool answered."""
+_BRACKET = re.compile(r"\[\s*\d")
 _SHOWN = re.compile(r"^(?:Observation: )?\[(\d{1,9})\] (.*)\n", re.MULTILINE)
 _NEXT = re.compile(r"\n\n(?=\[\d{1,9}\] .*\n|\[…\]\n\n|\[see above)|\n\n\Z")
 """What follows a passage: the next one, a gap, or what was shown before."""
@@ -31,6 +31,7 @@ _SPAN = re.compile(r"(?:, page [^,]+)?, characters (\d+)-(\d+)$")
 
 
 _NOTHING = NumberPlace("", "", None, (), "", -1, "")
+"""The place of a number of which nothing is known but that it was given."""
 _FEW = 64
 """Places that are packed together, as much of them repeats."""
 _MOST_SHARED = 256
@@ -51,7 +52,14 @@ class Numbers:
         """To be held by whoever numbers passages and then adds them."""
         self._packed = [(text, unpacked(text)) for text in entries]
         self._entries = [place for _, places in self._packed for place in places]
-        self._known = {e.identity: n for n, e in enumerate(self._entries, start=1)}
+        self._known: dict[Identity, int] = {}
+        self._taken: set[tuple[int, int, str]] = set()
+        for number, entry in enumerate(self._entries, start=1):
+            self._know(number, entry)
+
+    def _know(self, number: int, entry: NumberPlace) -> None:
+        if entry != _NOTHING:
+            self._known.setdefault(entry.identity, number)
 
     @classmethod
     def shared(cls, entries: Any) -> Numbers:
@@ -90,7 +98,7 @@ class Numbers:
         for passage in passages:
             identity = NumberPlace.of(passage).identity
             number = self._known.get(identity) or new.setdefault(
-                identity, len(self._known) + len(new) + 1
+                identity, len(self) + len(new) + 1
             )
             made.append(passage._replace(number=number))
         return made
@@ -100,8 +108,73 @@ class Numbers:
         for passage in passages:
             entry = NumberPlace.of(passage)
             if entry.identity not in self._known:
+                self.pass_over((passage.number or 0) - 1)
                 self._entries.append(entry)
-                self._known[entry.identity] = len(self._entries)
+                self._known[entry.identity] = len(self)
+
+    def pass_over(self, highest: int) -> None:
+        """Give no number up to one that something else may mean.
+
+        Args:
+            highest: Such as the highest that is mentioned in an answer of which nothing
+                else is known.
+        """
+        self._entries += [_NOTHING] * (highest - len(self))
+
+    def carried(self, first: int, last: int) -> dict[str, Any]:
+        """Return numbers as a message is to carry them, for whoever has that alone.
+
+        Args:
+            first: The first that no message before it carries.
+            last: The last that was given when it was written.
+        """
+        places = self._entries[first - 1 : last]
+        return {
+            "first": first,
+            "last": last,
+            "places": packed(places) if places else "",
+        }
+
+    def take(self, carried: Mapping[str, Any]) -> None:
+        """Add the numbers that a message carries.
+
+        Args:
+            carried: What `carried` returned.
+
+        Raises:
+            InvalidOptionError: A number means another passage here.
+        """
+        first, last, places = carried["first"], carried["last"], carried["places"]
+        if (first, last, places) not in self._taken:
+            self._fill(first, unpacked(places) if places else [])
+            self.pass_over(last)
+            self._taken.add((first, last, places))
+
+    def take_all(self, other: Numbers) -> None:
+        """Add all numbers of another.
+
+        Raises:
+            InvalidOptionError: A number means another passage here.
+        """
+        if other is not self:
+            self._fill(1, other._entries)
+
+    def _fill(self, first: int, places: Sequence[NumberPlace]) -> None:
+        for number, entry in enumerate(places, start=first):
+            self.pass_over(number)
+            known = self._entries[number - 1]
+            if known == _NOTHING != entry:
+                self._entries[number - 1] = entry
+                self._know(number, entry)
+                self._packed = []  # what was packed says nothing of it
+            elif entry != _NOTHING and entry.identity != known.identity:
+                message = (
+                    f"[{number}] means two passages, {known.citation} and "
+                    f"{entry.citation}: parts of a graph each began with numbers of "
+                    "their own. Give the state of the graph around them EvidenceState, "
+                    "and each part the oprag_numbers of that state."
+                )
+                raise InvalidOptionError(message, option=NUMBERS, value=entry)
 
     def as_json(self) -> list[Any]:
         """Return the places of all numbers, in their order.
@@ -139,30 +212,14 @@ class Numbers:
             written = [len(unpacked(text)) for text in one]
             later = [len(unpacked(text)) for text in other]
             return one if sum(written) > sum(later) else other
-        if others.extends(numbers):
-            return other
-        if numbers.extends(others):
-            return one
-        message = (
-            "Two branches of the graph gave one number to two passages, as each began "
-            "with numbers of its own. Give the state of the graph around them "
-            "EvidenceState, and each branch the oprag_numbers of that state."
-        )
-        raise InvalidOptionError(message, option=NUMBERS, value=other)
-
-    def extends(self, other: Numbers) -> bool:
-        """Whether all numbers of the other mean the same here."""
-        return self is other or all(
-            mine.identity == theirs.identity
-            for mine, theirs in zip_longest(
-                self._entries[: len(other)], other._entries, fillvalue=_NOTHING
-            )
-        )
+        both = cls(one if len(numbers) > len(others) else other)
+        both.take_all(others if len(numbers) > len(others) else numbers)
+        return both.as_json()
 
     @staticmethod
     def may_be_in(text: str) -> bool:
-        """Whether a text may show a passage: most texts of people and models do not."""
-        return _HEAD.search(text) is not None
+        """Whether a text may show passages or mention some: most texts do not."""
+        return _BRACKET.search(text) is not None
 
     def shown_in(self, conversation: str) -> dict[int, Passage]:
         """Return the passages that a conversation shows, by their numbers.
@@ -176,6 +233,8 @@ class Numbers:
             if not 0 < number <= len(self):
                 continue
             entry = self._entries[number - 1]
+            if entry == _NOTHING:
+                continue
             passage = entry.passage(number, "")
             start = found.start() + len(header(number, passage))
             end = start + length_written(conversation, start, entry.length)
@@ -232,6 +291,8 @@ class Numbers:
                 of.append((span, offset, passage))
         cited = {}
         for number, entry in enumerate(self._entries, start=1):
+            if entry == _NOTHING:
+                continue
             of = pieces.get((entry.key, entry.part), [])
             text, first = _joined(entry.spans, of)
             if not entry.holds(text):

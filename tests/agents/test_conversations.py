@@ -14,6 +14,7 @@ from oprag.context import Numbers
 class Read:
     text: str
     shown: list[Passage]
+    mentioned: int = 0
 
     def is_of(self, message):
         return message == self.text

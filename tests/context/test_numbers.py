@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag import order_context
+from oprag.agents import highest_mention
 from oprag.context import Numbers
+from oprag.errors import InvalidOptionError
 
 TEXT = "".join(chr(ord("a") + n * n % 26) for n in range(25_000))
 
@@ -55,3 +57,88 @@ def test_the_numbers_of_20_000_characters_take_3_kb(part):
 
     assert len(numbers) == 125
     assert len(json.dumps(numbers.as_json())) < 3_000
+
+
+def numbered(numbers, *starts):
+    found = numbers.numbered(passages([("a", start, 5) for start in starts]))
+    numbers.add(found)
+    return [passage.number for passage in found]
+
+
+def spans(numbers):
+    return {n: each.spans[0].start for n, each in numbers.cited([]).items()}
+
+
+def test_numbers_that_are_passed_over_are_given_to_nothing():
+    numbers = Numbers()
+    numbers.pass_over(4)
+    assert numbered(numbers, 10, 20) == [5, 6]
+    numbers.pass_over(3)
+    assert numbered(numbers, 10, 30) == [5, 7]
+
+    again = Numbers(json.loads(json.dumps(numbers.as_json())))
+
+    assert spans(numbers) == spans(again) == {5: 10, 6: 20, 7: 30}
+    assert numbered(again, 40) == [8]
+    assert again.shown_in("[1] a, characters 10-15\nabcde") == {}
+
+
+def test_messages_carry_numbers_in_any_order_and_some_may_be_lost():
+    numbers = Numbers()
+    carried = []
+    for start in (10, 20, 30):
+        (number,) = numbered(numbers, start)
+        carried.append(json.loads(json.dumps(numbers.carried(number, number))))
+
+    other = Numbers()
+    for each in (carried[2], carried[0], carried[2]):
+        other.take(each)
+
+    assert spans(other) == {1: 10, 3: 30}
+    assert numbered(other, 40, 10) == [1, 4]
+    other.take(carried[1])
+    assert spans(Numbers(other.as_json())) == {1: 10, 2: 20, 3: 30, 4: 40}
+    other.take(numbers.carried(4, 3))
+    assert len(other) == 4
+
+
+def test_a_number_of_two_passages_is_refused():
+    one, other = Numbers(), Numbers()
+    numbered(one, 10)
+    numbered(other, 20)
+    for joining in (
+        lambda: one.take(other.carried(1, 1)),
+        lambda: one.take_all(other),
+        lambda: Numbers.join(one.as_json(), other.as_json()),
+    ):
+        with pytest.raises(InvalidOptionError, match="EvidenceState") as refused:
+            joining()
+        assert refused.value.option == "oprag_numbers"
+
+
+def test_branches_that_each_lost_some_numbers_have_all_together():
+    whole = Numbers()
+    numbered(whole, 10, 20, 30)
+    one, other = Numbers(), Numbers()
+    one.take(whole.carried(1, 1))
+    one.pass_over(3)
+    other.take(whole.carried(2, 3))
+
+    joined = Numbers(Numbers.join(one.as_json(), other.as_json()))
+
+    assert spans(joined) == {1: 10, 2: 20, 3: 30}
+
+
+@pytest.mark.parametrize(
+    ("text", "highest"),
+    [
+        ("", 0),
+        ("As [2] says, and [11].", 11),
+        ("[1, 4; 3]", 4),
+        ("[2–5] and [ 3 ]", 5),
+        ("[see above: [7]]", 7),
+        ("x[1:20], [2019-03-01T], [12345], (6), [a1]", 0),
+    ],
+)
+def test_what_a_text_mentions_in_brackets_is_a_number(text, highest):
+    assert highest_mention(text) == highest

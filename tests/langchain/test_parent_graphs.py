@@ -145,12 +145,94 @@ def test_an_agent_that_a_tool_calls_goes_on_with_the_numbers_it_is_given(at_once
     assert len(known) > 5
 
 
-def test_a_graph_whose_state_has_no_numbers_is_told_what_to_add():
-    inner = agent(scripted(1), search=searching("langchain"))
+def test_messages_carry_numbers_where_a_graph_keeps_none():
+    model = scripted(2, 1)
+    inner = agent(model, search=searching("langchain"))
     state = graph_of([inner], state=MessagesState).compile().invoke(QUESTION)
+    known = numbers_read([model])
+
+    assert "oprag_numbers" not in state
+    assert {number: text for number, (_, text) in known.items()} == {
+        number: each.page_content for number, each in cited(state).items()
+    }
+    alone = cited({"messages": state["messages"][-1:]})
+    assert {number: place_of(each).citation for number, each in alone.items()} == {
+        number: place_of(each).citation for number, each in cited(state).items()
+    }
+
+
+def test_branches_of_a_graph_that_keeps_no_numbers_are_refused():
+    """Each begins with 1, and then [1] would mean two passages."""
+    ids = count()
+    agents = [
+        agent(scripted(1, ids=ids), search=searching("langchain")) for _ in range(2)
+    ]
+    made = graph_of(agents, side_by_side=True, state=MessagesState).compile()
+    state = made.invoke(QUESTION)
 
     with pytest.raises(InvalidOptionError, match="EvidenceState"):
         cited(state)
+    third = agent(scripted(1, ids=ids), search=searching("langchain"))
+    with pytest.raises(InvalidOptionError, match="EvidenceState"):
+        third.invoke(state)
+
+
+def test_a_number_that_only_an_answer_mentions_is_not_given_again():
+    model = scripted(1)
+    said = [HumanMessage("And [7]?"), AIMessage("It is so [2, 9].")]
+    agent(model, search=searching("langchain")).invoke({"messages": said})
+
+    assert min(check(*model.calls).numbers) == 10
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("at_once", [1, 3])
+async def test_an_agent_that_a_tool_calls_numbers_on_by_itself(at_once, mode):
+    inner_models, ids = [], count()
+
+    def inner():
+        inner_models.append(scripted(1, 1, ids=ids))
+        return agent(inner_models[-1], search=searching("langchain"))
+
+    @tool
+    def research(question: str) -> str:
+        """Ask another agent."""
+        return (
+            inner().invoke({"messages": [HumanMessage(question)]})["messages"][-1].text
+        )
+
+    @tool("research")
+    async def aresearch(question: str) -> str:
+        """Ask another agent."""
+        done = await inner().ainvoke({"messages": [HumanMessage(question)]})
+        return done["messages"][-1].text
+
+    calls = [
+        {"name": "research", "args": {"question": f"{n}?"}, "id": f"r{n}"}
+        for n in range(at_once)
+    ]
+    (first, *_), (last, *_) = scripted(1, ids=ids).replies, scripted(1, ids=ids).replies
+    asked, ends = AIMessage("", tool_calls=calls), AIMessage("answer")
+    model = RecordingChatModel(replies=[first, asked, last, ends])
+    outer = create_agent(
+        model,
+        tools=[searching("langchain"), research if mode == "invoke" else aresearch],
+        middleware=[EvidenceMiddleware()],
+        checkpointer=InMemorySaver(),
+    )
+
+    if mode == "invoke":
+        state = outer.invoke(QUESTION, THREAD)
+    else:
+        state = await outer.ainvoke(QUESTION, THREAD)
+
+    known = numbers_read([model, *inner_models])
+    assert len(inner_models) == at_once
+    assert {*known} == {*cited(state)}
+    for number, (name, _) in known.items():
+        assert place_of(cited(state)[number]).document_name == name
+    before = [s for s in outer.get_state_history(THREAD) if "tools" not in s.next]
+    assert any(len(cited(s.values)) > len(check(*model.calls).numbers) for s in before)
 
 
 def test_branches_that_began_apart_are_refused():
@@ -160,7 +242,7 @@ def test_branches_that_began_apart_are_refused():
     ]
     one, other = (state["oprag_numbers"] for state in states)
 
-    with pytest.raises(InvalidOptionError, match="one number to two passages"):
+    with pytest.raises(InvalidOptionError, match="means two passages"):
         graph_of(
             [lambda _: {"oprag_numbers": one}, lambda _: {"oprag_numbers": other}],
             side_by_side=True,

@@ -1,0 +1,75 @@
+"""Numbers that the messages of a model carry, wherever these are taken.
+
+A graph around an agent gets its messages, and its other keys only if it has the same.
+So each message of the model says which numbers were given, in its `response_metadata`:
+no provider is sent that, and it stays with the message in checkpoints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage
+
+from oprag.context import Numbers
+from oprag.metadata import NUMBERS
+
+
+def take_carried(numbers: Numbers, messages: Iterable[BaseMessage]) -> None:
+    """Add the numbers that messages carry.
+
+    Raises:
+        InvalidOptionError: One means another passage than in `numbers`, or in another
+            message.
+    """
+    for message in messages:
+        if (carried := _carried_by(message)) is not None:
+            numbers.take(carried)
+
+
+def with_numbers(
+    replies: Sequence[BaseMessage],
+    numbers: Numbers,
+    last: int,
+    before: Iterable[BaseMessage],
+) -> list[BaseMessage]:
+    """Return what a model replied, with the numbers that it knows.
+
+    An answer carries those that no answer before it does: often it alone is handed on.
+    A message that calls tools carries those that no message before it does.
+
+    Args:
+        replies: Not changed.
+        numbers: Those of the conversation.
+        last: The last of them that the model has read.
+        before: The messages before the reply.
+    """
+    answered = told = 0
+    for message in before:
+        if (carried := _carried_by(message)) is not None:
+            told = max(told, carried["last"])
+            if not _calls_tools(message):
+                answered = max(answered, carried["last"])
+    return [_with(reply, numbers, last, told, answered) for reply in replies]
+
+
+def _with(
+    reply: BaseMessage, numbers: Numbers, last: int, told: int, answered: int
+) -> BaseMessage:
+    if not isinstance(reply, AIMessage) or not last:
+        return reply
+    first = 1 + min(last, told if _calls_tools(reply) else answered)
+    carried = numbers.carried(first, last)
+    metadata = {**reply.response_metadata, NUMBERS: carried}
+    return reply.model_copy(update={"response_metadata": metadata})
+
+
+def _carried_by(message: BaseMessage) -> dict[str, Any] | None:
+    if not isinstance(message, AIMessage):
+        return None
+    return message.response_metadata.get(NUMBERS)
+
+
+def _calls_tools(message: BaseMessage) -> bool:
+    return isinstance(message, AIMessage) and bool(message.tool_calls)
