@@ -8,10 +8,13 @@ line by line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from oprag.files.pdf_boxes import Box, Boxes
+from oprag.files.pdf_columns import WIDE, has_columns, order_columns
+from oprag.files.pdf_raised import has_raised, mark_raised
 from oprag.optional import require
 from oprag.tokens import encodable
 
@@ -26,12 +29,6 @@ _FILLED = ("FPDF_ANNOT_WIDGET", "FPDF_ANNOT_FREETEXT")
 """Annotations whose text is shown on the page."""
 _TOLERANCE = 1.0
 """Points that text may reach over the edge of its page."""
-_FEWEST_LINES = 3
-"""Lines side by side that are columns, at least."""
-_WIDE = 1.5
-"""Heights of a character that are between two columns, at least."""
-_WORDS = 2.5
-"""Words that the lines of a column have on average, at least."""
 _PART_OF_WORD = re.compile(r"[^\W\d_]+\Z")
 _LOWER_WORD = re.compile(r"[^\W\d_]+")
 
@@ -42,24 +39,6 @@ class PageText(NamedTuple):
     text: str
     indices: Sequence[int]
     """For each character of the text, its number among those of the page."""
-
-
-class _Box(NamedTuple):
-    """Where a character is, in points from the lower left corner."""
-
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-
-class _Segment(NamedTuple):
-    """Characters of a line that stand side by side: those `[start, end)`."""
-
-    start: int
-    end: int
-    left: float
-    right: float
 
 
 @lru_cache(maxsize=1)
@@ -102,14 +81,16 @@ def read_page_text(page: Any, characters: Any, before: int | None = None) -> Pag
             nothing was.
     """
     codes, indices = _read_characters(characters)
-    boxes = _Boxes(characters)
+    boxes = Boxes(characters)
     if _reaches_out(page, characters):
         codes, indices = _leave_out(page, codes, indices, boxes)
     codes = _join_lines(codes, indices, boxes)
+    if has_raised(characters):
+        codes, indices = mark_raised(codes, indices, boxes)
     if before is not None:
         codes, indices = _insert_values(codes, indices, before, boxes)
-    if _has_columns(characters):
-        codes, indices = _order_columns(codes, indices, boxes)
+    if has_columns(characters):
+        codes, indices = order_columns(codes, indices, boxes)
     return _join_hyphens(codes, indices)
 
 
@@ -150,28 +131,14 @@ def _read_one_by_one(characters: Any, count: int) -> tuple[str, list[int]]:
     return encodable("".join(map(chr, codes))), indices
 
 
-class _Boxes:
-    """Where characters are; asked for one by one, as this takes long."""
-
-    def __init__(self, characters: Any) -> None:
-        self._characters = characters
-        self._known: dict[int, _Box] = {}
-
-    def of(self, index: int) -> _Box:
-        """Return the box of a character by its number on the page."""
-        if index not in self._known:
-            self._known[index] = _Box(*self._characters.get_charbox(index))
-        return self._known[index]
-
-
-def _page_box(page: Any) -> _Box:
+def _page_box(page: Any) -> Box:
     raw = _raw()
     found = raw.FS_RECTF()
     raw.FPDF_GetPageBoundingBox(page, found)
-    return _Box(found.left, found.bottom, found.right, found.top)
+    return Box(found.left, found.bottom, found.right, found.top)
 
 
-def _is_outside(box: Sequence[float], page: _Box) -> bool:
+def _is_outside(box: Sequence[float], page: Box) -> bool:
     left, bottom, right, top = box
     return (
         right < page.left - _TOLERANCE
@@ -188,7 +155,7 @@ def _reaches_out(page: Any, characters: Any) -> bool:
 
 
 def _leave_out(
-    page: Any, text: str, indices: Sequence[int], boxes: _Boxes
+    page: Any, text: str, indices: Sequence[int], boxes: Boxes
 ) -> tuple[str, list[int]]:
     """Leave out the characters that are outside of the page."""
     box = _page_box(page)
@@ -202,23 +169,33 @@ def _leave_out(
     return shown[:end], [index for _, index in kept[:end]]
 
 
-def _join_lines(text: str, indices: Sequence[int], boxes: _Boxes) -> str:
+def _join_lines(text: str, indices: Sequence[int], boxes: Boxes) -> str:
     """Put a blank where PDFium ends a line, and the next text is right beside it.
 
     So the cells of a row, which may be far apart, stay in one line.
     """
     shown = [*text]
-    for match in re.finditer(r"(?<=\S)\n(?=\S)", text):
+    for match in re.finditer(r"(?<=\S)\n(?= ?\S)", text):
         at = match.start()
-        last, following = boxes.of(indices[at - 1]), boxes.of(indices[at + 1])
-        middle = (following.bottom + following.top) / 2
-        if following.left > last.right and last.bottom < middle < last.top:
+        after = at + 2 if text[at + 1] == " " else at + 1
+        if _is_beside(boxes.of(indices[after]), boxes.of(indices[at - 1])):
             shown[at] = " "
     return "".join(shown)
 
 
+def _is_beside(box: Box, last: Box) -> bool:
+    """Tell whether a character is in the line of the one before it, raised or not."""
+    if box.left <= last.right:
+        return False
+    middle = (box.bottom + box.top) / 2
+    height = max(box.top - box.bottom, last.top - last.bottom)
+    is_near = box.left - last.right < WIDE * height
+    overlaps = box.bottom < last.top and last.bottom < box.top
+    return last.bottom < middle < last.top or (is_near and overlaps)
+
+
 def _insert_values(
-    text: str, indices: Sequence[int], before: int, boxes: _Boxes
+    text: str, indices: Sequence[int], before: int, boxes: Boxes
 ) -> tuple[str, list[int]]:
     """Move values that were filled in behind their labels."""
     first = next((at for at, index in enumerate(indices) if index >= before), None)
@@ -237,11 +214,11 @@ def _insert_values(
 
 
 def _divide_values(
-    text: str, indices: Sequence[int], boxes: _Boxes
-) -> list[tuple[_Box, str, Sequence[int]]]:
+    text: str, indices: Sequence[int], boxes: Boxes
+) -> list[tuple[Box, str, Sequence[int]]]:
     """Return each line of a value, with its place and the numbers of its characters."""
     starts: list[int] = []
-    last: _Box | None = None
+    last: Box | None = None
     end = 0
     ends: list[int] = []
     for at, (character, index) in enumerate(zip(text, indices, strict=True)):
@@ -259,15 +236,15 @@ def _divide_values(
     ]
 
 
-def _follows(box: _Box, last: _Box) -> bool:
+def _follows(box: Box, last: Box) -> bool:
     """Tell whether a character stands beside the one before it."""
     height = max(box.top - box.bottom, last.top - last.bottom, 6.0)
     away = abs(box.bottom + box.top - last.bottom - last.top) / 2
-    return away < height and -height < box.left - last.right < _WIDE * height
+    return away < height and -height < box.left - last.right < WIDE * height
 
 
 def _place_value(
-    value: _Box, text: Sequence[str], indices: Sequence[int], boxes: _Boxes
+    value: Box, text: Sequence[str], indices: Sequence[int], boxes: Boxes
 ) -> tuple[int, str]:
     """Return where a value belongs, and what is between it and its label."""
     beside: list[tuple[float, int]] = []
@@ -290,113 +267,6 @@ def _place_value(
     while line_end < len(text) and text[line_end] != "\n":
         line_end += 1
     return line_end, "\n"
-
-
-def _has_columns(characters: Any) -> bool:
-    """Tell whether some lines in a row may be of two columns, by what was drawn."""
-    lines = 0
-    last: Sequence[float] | None = None
-    for number in range(characters.count_rects()):
-        box = characters.get_rect(number)
-        if last is not None:
-            height = max(box[3] - box[1], last[3] - last[1], 1.0)
-            same = abs(box[1] - last[1]) < height / 2
-            if same and box[0] - last[2] > _WIDE * height:
-                lines += 1
-                if lines >= _FEWEST_LINES:
-                    return True
-            elif box[0] - last[2] > height:
-                lines = 0
-        last = box
-    return False
-
-
-def _order_columns(
-    text: str, indices: Sequence[int], boxes: _Boxes
-) -> tuple[str, list[int]]:
-    """Put columns that were drawn line by line one after the other.
-
-    Only running text: each value of a table stays in its row.
-    """
-    order: list[tuple[int, int]] = []
-    block: list[list[_Segment]] = []
-    for line in [*_segments(text, indices, boxes), []]:
-        if len(line) == 2 and _gutter_holds([*block, line]):  # noqa: PLR2004 -- two columns
-            block.append(line)
-            continue
-        order += _read_block(text, block)
-        block = [line] if len(line) == 2 else []  # noqa: PLR2004 -- as above
-        if line and not block:
-            order.append((line[0].start, line[-1].end))
-    shown: list[str] = []
-    numbers: list[int] = []
-    for start, end in order:
-        if shown:
-            shown.append("\n")
-            numbers.append(numbers[-1])
-        shown += text[start:end]
-        numbers += indices[start:end]
-    return "".join(shown), numbers
-
-
-def _segments(
-    text: str, indices: Sequence[int], boxes: _Boxes
-) -> Iterator[list[_Segment]]:
-    """Return the segments of each line: a wide gap is between two."""
-    for match in re.finditer(r"[^\n]+", text):
-        segments: list[_Segment] = []
-        for at in range(*match.span()):
-            if text[at].isspace():
-                continue
-            box = boxes.of(indices[at])
-            last = segments[-1] if segments else None
-            height = max(box.top - box.bottom, 6.0)
-            if last is not None and box.left - last.right < _WIDE * height:
-                segments[-1] = last._replace(end=at + 1, right=box.right)
-            else:
-                segments.append(_Segment(at, at + 1, box.left, box.right))
-        if segments:
-            yield segments
-
-
-def _gutter_holds(lines: Sequence[Sequence[_Segment]]) -> bool:
-    """Tell whether the same gap is in all lines, and the right column is aligned."""
-    lefts = [right.left for _, right in lines]
-    ends = max(left.right for left, _ in lines)
-    return ends < min(lefts) and max(lefts) - min(lefts) < 2 * _TOLERANCE
-
-
-def _read_block(
-    text: str, block: Sequence[Sequence[_Segment]]
-) -> list[tuple[int, int]]:
-    """Return spans of the text in reading order."""
-    whole = [(line[0].start, line[-1].end) for line in block]
-    columns = [
-        [text[line[side].start : line[side].end] for line in block] for side in (0, 1)
-    ]
-    if len(block) < _FEWEST_LINES or not all(map(_is_prose, columns)):
-        return whole
-    spans: list[tuple[int, int]] = []
-    first = 0
-    for number in range(1, len(block) + 1):
-        # Where both sides begin anew, it may be the next row of a table of sentences.
-        if number < len(block) and any(
-            column[number][0].islower() for column in columns
-        ):
-            continue
-        for side in (0, 1):
-            spans += [
-                (line[side].start, line[side].end) for line in block[first:number]
-            ]
-        first = number
-    return spans
-
-
-def _is_prose(lines: Sequence[str]) -> bool:
-    """Tell whether lines go on in one another."""
-    words = sum(len(line.split()) for line in lines)
-    going_on = sum(line[0].islower() for line in lines[1:])
-    return words >= _WORDS * len(lines) and 2 * going_on >= len(lines) - 1
 
 
 def _join_hyphens(text: str, indices: Sequence[int]) -> PageText:

@@ -1,0 +1,54 @@
+"""Raised numbers on a PDF page: 10 with a raised 6 is not 106."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from oprag.files.pdf_boxes import Boxes
+
+_SMALLER = 0.85
+"""Share of the height of the text before that raised text has, at most."""
+_HIGHER = 0.15
+"""Share of that height by which it is raised, at least."""
+_MAY_BE_RAISED = re.compile(r"(?<=\d)[-\u2212]?\d")
+
+
+def has_raised(characters: Any) -> bool:
+    """Tell whether something is smaller and higher than what was drawn before it."""
+    last: Sequence[float] | None = None
+    for number in range(characters.count_rects()):
+        box = characters.get_rect(number)
+        if last is not None and _is_raised(box, last):
+            return True
+        last = box
+    return False
+
+
+def mark_raised(
+    text: str, indices: Sequence[int], boxes: Boxes
+) -> tuple[str, list[int]]:
+    """Put a `^` before numbers that are raised beside another."""
+    shown: list[str] = []
+    numbers: list[int] = []
+    done = 0
+    for match in _MAY_BE_RAISED.finditer(text):
+        at = match.start()
+        before, here = boxes.loose(indices[at - 1]), boxes.loose(indices[at])
+        if not _is_raised(here, before):
+            continue
+        shown += [*text[done:at], "^"]
+        numbers += [*indices[done:at], indices[at]]
+        done = at
+    shown.append(text[done:])
+    numbers += indices[done:]
+    return "".join(shown), numbers
+
+
+def _is_raised(box: Sequence[float], last: Sequence[float]) -> bool:
+    """Tell whether text is raised beside the text before it."""
+    height = last[3] - last[1]
+    is_beside = abs(box[0] - last[2]) < height
+    is_smaller = box[3] - box[1] < _SMALLER * height
+    return is_beside and is_smaller and box[1] - last[1] > _HIGHER * height
