@@ -111,6 +111,8 @@ _LONGEST_NUMBER = 15
 _KEY_DIGITS = 16
 _OID = bytes.fromhex("6ba7b8129dad11d180b400c04fd430c8")
 """`uuid.NAMESPACE_OID`, without the import."""
+_VARIANTS = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))
+"""The digit of a UUID that says which kind it is, by the hashed one in its place."""
 _SETTINGS_DIGITS, _TEXT_DIGITS = 6, 12
 
 
@@ -206,8 +208,8 @@ def short_hash(text: str, digits: int) -> str:
     the length is beside them: a text that is not the one that was hashed passes for
     it less than once in 10^12 times. 6 tell the few settings in one store apart.
     """
-    number: int = int.from_bytes(_digest(text)[:12], "big") % 10**digits
-    return f"{number:0{digits}d}"
+    number = int.from_bytes(_digest(text)[:12], "big") % 10**digits
+    return str(number).zfill(digits)  # sooner than a format does it
 
 
 def document_version(settings: str, texts: Iterable[str]) -> str:
@@ -270,8 +272,22 @@ def chunk_id(
         part: Its `part_index`.
         offset: Where the text that was split begins, if it was a chunk itself.
     """
+    (made,) = chunk_ids(name, [index], version=version, part=part, offset=offset)
+    return made
+
+
+def chunk_ids(
+    name: str,
+    indexes: Iterable[int],
+    *,
+    version: str = "",
+    part: int | None = None,
+    offset: int = 0,
+) -> list[str]:
+    """Return the stable ids of several chunks of one part; see `chunk_id`."""
     number = "" if part is None else part
-    return named_id(f"{document_key(name)}/{version}/{number}/{offset}/{index}")
+    of_part = f"{document_key(name)}/{version}/{number}/{offset}"
+    return [named_id(f"{of_part}/{index}") for index in indexes]
 
 
 def is_in_all(key: str, value: object, metadatas: Iterable[Mapping[str, Any]]) -> bool:
@@ -314,13 +330,10 @@ def named_id(name: str) -> str:
     """
     import hashlib  # here: it takes a part of the time of `import oprag`
 
-    digest = hashlib.sha1(_OID + name.encode(), usedforsecurity=False).digest()
-    made = bytearray(digest[:16])
-    made[6] = made[6] & 0x0F | 0x50
-    made[8] = made[8] & 0x3F | 0x80
-    digits = made.hex()
-    fields = digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]
-    return "-".join(fields)
+    hashed = hashlib.sha1(_OID + name.encode(), usedforsecurity=False).hexdigest()
+    first, second, third = hashed[:8], hashed[8:12], hashed[13:16]
+    fourth = f"{_VARIANTS[hashed[16]]}{hashed[17:20]}"
+    return f"{first}-{second}-5{third}-{fourth}-{hashed[20:32]}"
 
 
 def joined_id(ids: Sequence[str], slices: Sequence[tuple[int, int]] = ()) -> str:

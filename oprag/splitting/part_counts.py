@@ -30,7 +30,9 @@ class PartCounts:
 
 def count_ends(ends: Ends, counter: NamedTokenCounter) -> int:
     """Return what a part counts alone that was divided at joints."""
-    tokens = ends.n_tokens
-    for end in (ends.head, ends.tail):
-        tokens += counter.count_again(end) if end else 0
+    head, tokens, tail = ends
+    if head:
+        tokens += counter.count_again(head)
+    if tail:
+        tokens += counter.count_again(tail)
     return tokens

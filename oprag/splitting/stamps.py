@@ -10,7 +10,7 @@ from oprag.metadata import (
     CHUNK_HASH,
     DOC_VERSION,
     STAMP_KEYS,
-    chunk_id,
+    chunk_ids,
     chunk_metadata,
     document_version,
     text_hash,
@@ -74,10 +74,10 @@ def stamp_chunks(
             own = part.source.metadata
             kept = {key: own[key] for key in STAMP_KEYS if key in own}
             row[0].update(kept if again else text_stamp(text))
-        own_id = partial(
-            chunk_id, name, version=version, part=part.number, offset=offset
+        ids = chunk_ids(
+            name, range(len(row)), version=version, part=part.number, offset=offset
         )
-        stamps.append([*map(Stamp, map(own_id, range(len(row))), row)])
+        stamps.append([*map(Stamp, ids, row)])
     return stamps
 
 

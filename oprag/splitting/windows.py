@@ -132,9 +132,10 @@ class _Windows(NamedTuple):
 
 def _moved(text: str, start: TokenStart, reached: int) -> int:
     """Move a cut to a boundary between graphemes, not after the cut before it."""
-    if start.position < reached:
+    position, exact = start
+    if position < reached:
         return reached
-    place = boundary_at_or_before(text, start.position, reached)
-    if place == reached and (start.position > reached or not start.exact):
+    place = boundary_at_or_before(text, position, reached)
+    if place == reached and (position > reached or not exact):
         return boundary_after(text, reached)
     return place
