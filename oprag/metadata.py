@@ -7,7 +7,7 @@ is one that a framework reserves: every vector store keeps such metadata as it i
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from numbers import Number
 from typing import Any
@@ -272,8 +272,7 @@ def chunk_id(
         part: Its `part_index`.
         offset: Where the text that was split begins, if it was a chunk itself.
     """
-    (made,) = chunk_ids(name, [index], version=version, part=part, offset=offset)
-    return made
+    return named_id(f"{_part_of_ids(name, version, part, offset)}/{index}")
 
 
 def chunk_ids(
@@ -285,9 +284,14 @@ def chunk_ids(
     offset: int = 0,
 ) -> list[str]:
     """Return the stable ids of several chunks of one part; see `chunk_id`."""
-    number = "" if part is None else part
-    of_part = f"{document_key(name)}/{version}/{number}/{offset}"
+    of_part = _part_of_ids(name, version, part, offset)
     return [named_id(f"{of_part}/{index}") for index in indexes]
+
+
+def _part_of_ids(name: str, version: str, part: int | None, offset: int) -> str:
+    """Return what the ids of all chunks of one part are made of."""
+    number = "" if part is None else part
+    return f"{document_key(name)}/{version}/{number}/{offset}"
 
 
 def is_in_all(key: str, value: object, metadatas: Iterable[Mapping[str, Any]]) -> bool:
@@ -310,17 +314,26 @@ def indexed_id(metadata: Mapping[str, Any], index: int) -> str:
         metadata: Of the chunk, or of one beside it.
         index: Its `chunk_index`.
     """
+    return indexed_ids(metadata)(index)
+
+
+def indexed_ids(metadata: Mapping[str, Any]) -> Callable[[int], str]:
+    """Return what gives the id of each chunk that has such metadata by its number.
+
+    See `indexed_id`.
+    """
     start = metadata.get(CHAR_START)
     others = [
         # LangChain's, which says again where the chunk begins.
         (key, None if key == "start_index" and value == start else value)
-        for key, value in sorted(metadata.items(), key=str)
+        for key, value in metadata.items()
         if key not in OWN_KEYS and key not in OF_THE_TEXT
     ]
+    others.sort(key=str)
     version, part = str(metadata.get(DOC_VERSION) or ""), metadata.get(PART_INDEX)
-    name = str(metadata.get(DOC_URI) or "")
-    own = chunk_id(name, index, version=version, part=part)
-    return named_id(f"{own}\n{others!r}")
+    of_part = _part_of_ids(str(metadata.get(DOC_URI) or ""), version, part, 0)
+    told = f"\n{others!r}"
+    return lambda index: named_id(named_id(f"{of_part}/{index}") + told)
 
 
 def named_id(name: str) -> str:

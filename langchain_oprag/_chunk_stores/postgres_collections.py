@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from oprag.errors import InvalidOptionError
-from oprag.metadata import CHUNK_INDEX, DOC_KEY
-from oprag.stores import ChunkStore, StoredChunk, Wanted
+from oprag.stores import ChunkStore, StoredChunk, Wanted, match_wanted
 
 _PAGE = 1_000
 
@@ -49,7 +48,7 @@ class PostgresCollectionChunks(ChunkStore):
         if ids is not None:
             where.append(table.id.in_([*ids]))
         if wanted is not None:
-            where.append(_any_of(wanted, table.cmetadata))
+            where.append(match_wanted(wanted, table.cmetadata))
         last, size = "", _PAGE
         while size == _PAGE:
             rows = self._rows([*where, table.id > last], _PAGE)
@@ -99,15 +98,3 @@ class PostgresCollectionChunks(ChunkStore):
         with self._store._make_sync_session() as session:  # noqa: SLF001 -- as above
             found = session.execute(asked.order_by(table.id).limit(limit))
             return [tuple(row) for row in found]
-
-
-def _any_of(wanted: Wanted, metadata: Any) -> Any:
-    sql: Any = importlib.import_module("sqlalchemy")
-    each = []
-    for doc_key, indexes in wanted.items():
-        of_one = metadata[DOC_KEY].astext == doc_key
-        if indexes is not None:
-            numbers = [*map(str, indexes)]
-            of_one = sql.and_(of_one, metadata[CHUNK_INDEX].astext.in_(numbers))
-        each.append(of_one)
-    return sql.or_(*each)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,8 +10,7 @@ from typing import Any
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
-from oprag.metadata import CHUNK_INDEX, DOC_KEY
-from oprag.stores import ChunkStore, StoredChunk, Wanted
+from oprag.stores import ChunkStore, StoredChunk, Wanted, match_wanted
 
 _PAGE = 5_000
 
@@ -61,7 +59,7 @@ class PostgresChunks(ChunkStore):
                 if ids is not None:
                     asked = asked.filter(table.node_id.in_(ids))
                 if wanted is not None:
-                    asked = asked.filter(_any_of(wanted, table.metadata_))
+                    asked = asked.filter(match_wanted(wanted, table.metadata_))
                 for where in self.filters:
                     asked = asked.filter(self._store._recursively_apply_filters(where))  # noqa: SLF001 -- as the search does
                 page = asked.order_by(table.id).limit(_PAGE).all()
@@ -95,15 +93,3 @@ class PostgresChunks(ChunkStore):
             store._initialize()  # noqa: SLF001 -- nothing public does it
         with store._session() as session:  # noqa: SLF001 -- as above
             yield session, store._table_class  # noqa: SLF001 -- as above
-
-
-def _any_of(wanted: Wanted, metadata: Any) -> Any:
-    sql: Any = importlib.import_module("sqlalchemy")
-    each = []
-    for doc_key, indexes in wanted.items():
-        of_one = metadata[DOC_KEY].astext == doc_key
-        if indexes is not None:
-            numbers = [*map(str, indexes)]
-            of_one = sql.and_(of_one, metadata[CHUNK_INDEX].astext.in_(numbers))
-        each.append(of_one)
-    return sql.or_(*each)

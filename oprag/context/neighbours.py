@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import count
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from oprag.chunk import Hit
 from oprag.context.options import ContextOptions, Widen
@@ -27,12 +27,15 @@ from oprag.metadata import (
     N_CHUNKS,
     as_number,
     chunk_id,
-    indexed_id,
+    indexed_ids,
 )
 from oprag.stores import ChunkKey, StoredChunk, chunk_key
 from oprag.tokens import resolve_token_counter
 
 _T = TypeVar("_T")
+_Ids: TypeAlias = Callable[[int], str]
+"""The id of the chunk with a number."""
+_IdsOf: TypeAlias = Callable[[Mapping[str, Any]], _Ids]
 _SLACK = 1.5
 """How many more neighbours are read than are expected to fit: they may be shorter."""
 _SAMPLE = 16  # hits by which the length of all is known
@@ -151,15 +154,24 @@ class Widening:
 
         An id is computed only beside a hit whose own one is computed in this way.
         """
-        ids = {number: self._id_maker(number) for number in {*self.wanted.values()}}
+        makers = [indexed_ids, _splitters_ids] if self._ids else []
+        ids = {
+            number: self._ids_beside(number, makers)
+            for number in dict.fromkeys(self.wanted.values())
+        }
         return {key: ids[hit](key[2]) for key, hit in self.wanted.items()}
 
-    def _id_maker(self, number: int) -> Callable[[int], str]:
-        """Return how ids beside a hit are made; empty where nothing tells."""
+    def _ids_beside(self, number: int, makers: list[_IdsOf]) -> _Ids:
+        """Return how ids beside a hit are made; empty where nothing tells.
+
+        Whoever made one id made most: it comes first in `makers` for the next hit.
+        """
         metadata, at = self._hits[number].metadata, self._keys[number][2]
-        for made in (indexed_id, _splitters_id) if self._ids else ():
-            if made(metadata, at) == self._ids[number]:
-                return partial(made, metadata)
+        for place, ids_of in enumerate(makers):
+            ids = ids_of(metadata)
+            if ids(at) == self._ids[number]:
+                makers.insert(0, makers.pop(place))
+                return ids
         return lambda _: ""
 
     def neighbours(
@@ -204,7 +216,7 @@ class Widening:
         return objects, Neighbours(lacking=error)
 
 
-def _splitters_id(metadata: Mapping[str, Any], index: int) -> str:
-    """Return the id that a splitter gives."""
+def _splitters_ids(metadata: Mapping[str, Any]) -> _Ids:
+    """Return what gives the ids of a splitter."""
     name, version = (str(metadata.get(key) or "") for key in (DOC_URI, DOC_VERSION))
-    return chunk_id(name, index, version=version)
+    return partial(chunk_id, name, version=version)

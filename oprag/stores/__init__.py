@@ -2,6 +2,7 @@
 
 from oprag.stores.bm25 import Bm25
 from oprag.stores.chroma_chunks import ChromaChunks
+from oprag.stores.postgres_conditions import match_wanted
 from oprag.stores.qdrant_chunks import QdrantChunks
 from oprag.stores.search_filters import (
     SearchFilter,
@@ -35,6 +36,7 @@ __all__ = [
     "inner_retrievers",
     "is_own",
     "is_unchanged",
+    "match_wanted",
     "name_of_key",
     "one_filter",
     "stored_hit",
