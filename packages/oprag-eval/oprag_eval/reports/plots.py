@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from oprag_eval.reports.summary import ArmSummary, Summary
@@ -106,18 +107,25 @@ _LEVEL = 0.01
 
 
 def overlapping(summary: Summary, place: Callable[[ArmSummary], float]) -> str:
-    """Say which systems have every point where another has one; empty if none."""
+    """Say which systems have points where another has them; empty if none.
+
+    One point that two lines share is where they cross; from two on they are one line.
+    """
     points: dict[str, list[tuple[float, float]]] = {}
     for arm in summary.arms:
         if figure := arm.measures.get(summary.measure):
             points.setdefault(arm.system, []).append((place(arm), figure.mean))
-    pairs = [
-        f"{one} on {other}"
-        for number, other in enumerate(points)
-        for one in list(points)[number + 1 :]
-        if all(any(_at(a, b) for b in points[other]) for a in points[one])
-    ]
-    return f"Lines that lie on one another: {'; '.join(pairs)}." if pairs else ""
+    wholly, partly = [], []
+    for other, one in combinations(points, 2):
+        shared = sum(any(_at(a, b) for b in points[other]) for a in points[one])
+        if shared == len(points[one]):
+            wholly.append(f"{one} on {other}")
+        elif shared > 1:
+            partly.append(f"{one} on {other}")
+    told = "; ".join(wholly)
+    if partly:
+        told += f"{'; ' if told else ''}in part {', '.join(partly)}"
+    return f"Lines that lie on one another: {told}." if told else ""
 
 
 def _at(one: tuple[float, float], other: tuple[float, float]) -> bool:
