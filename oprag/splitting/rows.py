@@ -16,6 +16,8 @@ _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _QUOTE_OPENS = re.compile(r'(?:^|[,;\t])"')
 _QUOTED = re.compile(r'"[^"]*"')
 _NUMBER = re.compile(r"[-+(−–]?[€$£]?\d[\d.,:/%)]*[%€*)]*|[-–—]")
+_IN_NUMBERS = re.compile(r"[-–—\d]")
+"""Characters of which every number has one."""
 _FEWEST_NUMBERS = 2
 _DELIMITERS = ("\t", ";", ",", "|")
 _BEFORE_BLANK = re.compile(r"[,;](?=[ \n]|\Z)")
@@ -30,8 +32,8 @@ class _Row(NamedTuple):
     end: int
     forms: frozenset[tuple[str, int]]
     """Each way in which it is like a row; lines of a table have one in common."""
-    blanks: int
-    """Commas and semicolons that a blank follows."""
+    line: str
+    """Its text, without values in quotes."""
 
 
 def find_rows(text: str) -> list[tuple[int, int]]:
@@ -66,7 +68,8 @@ def _rows_of(
     fewest = min(count for _, count in shared)
     if kinds <= {",", ";"} and (len(run) < _SURE or fewest < _FEWEST_NUMBERS):
         marks = sum(count for _, count in shared) * len(run)
-        if sum(row.blanks for row in run) > _MOST_BLANKS * marks:
+        blanks = sum(len(_BEFORE_BLANK.findall(row.line)) for row in run)
+        if blanks > _MOST_BLANKS * marks:
             return []  # lines of prose
     return [(row.start, row.end) for row in run]
 
@@ -81,9 +84,9 @@ def _lines(text: str) -> Iterator[_Row]:
         if open_lines < _LONGEST_CELL and end < len(text) and _is_open(line):
             open_lines += 1
             continue
-        line = _QUOTED.sub("", line)
-        blanks = len(_BEFORE_BLANK.findall(line))
-        yield _Row(start, end, frozenset(_forms(line.strip())), blanks)
+        if '"' in line:
+            line = _QUOTED.sub("", line)
+        yield _Row(start, end, frozenset(_forms(line.strip())), line)
         start, open_lines = end, 0
 
 
@@ -100,6 +103,10 @@ def _forms(line: str) -> Iterator[tuple[str, int]]:
         if count := line.count(mark):
             yield mark, count
     words = line.split()
+    # At most so many are numbers: in prose that says enough.
+    most = len(_IN_NUMBERS.findall(line))
+    if most < _FEWEST_NUMBERS or 2 * most < len(words):
+        return
     numbers = sum(_NUMBER.fullmatch(word) is not None for word in words)
     if numbers >= _FEWEST_NUMBERS and 2 * numbers >= len(words):
         yield "0", 0
