@@ -6,6 +6,8 @@ from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
+_PICTURE = re.compile(r"<picture>.*?</picture>\n*", re.DOTALL)
+_SOURCE = re.compile(r'\b(src|srcset)="(?!\w+:)([^"]+)"')
 _RELATIVE = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:|#)([^)]+)\)")
 
 
@@ -29,6 +31,11 @@ class ReadmeHook(MetadataHookInterface):
             return f"{mark}[{text}]({place})"
 
         text = (Path(self.root) / "README.md").read_text("utf-8")
+        if source:
+            raw = f"{source}/raw/v{metadata['version']}"
+            text = _SOURCE.sub(rf'\1="{raw}/\2"', text)
+        else:
+            text = _PICTURE.sub("", text)
         metadata["readme"] = {
             "content-type": "text/markdown",
             "text": _RELATIVE.sub(absolute, text),

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 _OUTSIDE = ("*.md", "benchmarks/*.md", "benchmarks/*.svg")
 
 _FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+_SOURCE = re.compile(r'\b(src|srcset)="docs/')
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([^()\s]+)\)")
 
 
@@ -48,6 +49,8 @@ def on_page_markdown(markdown: str, *, page: Page, files: Files, **_: object) ->
 
     parts = _FENCED.split(markdown)
     parts[::2] = [_LINK.sub(lead, part) for part in parts[::2]]
+    if here == "README.md":
+        parts[::2] = [_SOURCE.sub(r'\1="', part) for part in parts[::2]]
     return "".join(parts)
 
 

@@ -1,6 +1,6 @@
 """Makes the pictures of `docs/images` of the programs as they run: `make recordings`.
 
-`python -m tests.docs.recordings [demo] [report] [play]`; without a name, all. The
+`python -m tests.docs.recordings [NAME] …`; without a name, all. The
 programs read what ships with Python. Bytes differ from run to run, as times do.
 """
 
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from tests.docs.before_after import draw
 from tests.evaluation.reports.browsers import find_browser
 
 if TYPE_CHECKING:
@@ -146,7 +147,13 @@ def play(folder: Path) -> None:
             server.terminate()
 
 
+def before_after(_: Path) -> None:
+    """The README's cards, wide and narrow."""
+    draw(IMAGES)
+
+
 PICTURES: Mapping[str, Callable[[Path], None]] = {
+    "before_after": before_after,
     "demo": demo,
     "play": play,
     "report": report,

@@ -7,11 +7,25 @@ import pytest
 from tests.docs.recordings import IMAGES, PICTURES
 from tests.docs.test_docs import PAGES
 
-SHOWN = [
-    (page, text, target)
-    for page in PAGES
-    for text, target in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", page.read_text("utf-8"))
-]
+MARKDOWN = re.compile(r"!\[(?P<text>[^\]]*)\]\((?P<target>[^)]+)\)")
+HTML = re.compile(
+    r'<picture>.*?srcset="(?P<narrow>[^"]+)".*?src="(?P<target>[^"]+)"'
+    r'.*?alt="(?P<text>[^"]+)".*?</picture>',
+    re.DOTALL,
+)
+
+
+def pictures_of(page):
+    """The pictures of a page, with their descriptions."""
+    text = page.read_text("utf-8")
+    for found in MARKDOWN.finditer(text):
+        yield page, found["text"], found["target"]
+    for found in HTML.finditer(text):
+        yield page, found["text"], found["target"]
+        yield page, found["text"], found["narrow"]
+
+
+SHOWN = [shown for page in PAGES for shown in pictures_of(page)]
 LARGEST = {".svg": 100_000, ".png": 150_000}
 
 
@@ -27,7 +41,7 @@ def test_every_recording_is_shown_and_nothing_else_is_kept():
     shown = {(page.parent / target).resolve() for page, _, target in SHOWN}
 
     assert shown == set(IMAGES.iterdir())
-    assert {picture.stem for picture in shown} == set(PICTURES)
+    assert {picture.stem.removesuffix("_narrow") for picture in shown} == set(PICTURES)
 
 
 @pytest.mark.parametrize("picture", sorted(IMAGES.glob("*.svg")), ids=lambda p: p.name)
