@@ -31,6 +31,9 @@ _FEW = 40
 """Lines of a short page, at most."""
 _PAGE = 250
 """Characters of a page that is hidden as a whole, at least."""
+_TOO_DEEP = f"boolean({'/*' * 300})"
+"""Whether elements are so deep in one another that parsers leave out the inner ones,
+and that to go through them takes for ever."""
 _LINKED = 0.5
 """Share of a line that is links where it may go."""
 _LEAST_FOUND = 0.05
@@ -114,21 +117,20 @@ def _declared(data: bytes) -> str | None:
 
 def _parse(page: str) -> Any:
     """Return the page's element; None where it has none."""
-    root, is_whole = _parse_once(page)
-    return root if is_whole else _parse_once(flatten(page))[0]
+    root = _parse_once(page)
+    if root is None or root.xpath(_TOO_DEEP):
+        return _parse_once(flatten(page))
+    return root
 
 
-def _parse_once(page: str) -> tuple[Any, bool]:
-    """Return the page's element, and whether the parser read all of it."""
+def _parse_once(page: str) -> Any:
     html = require("lxml.html", extra="cli", purpose="Reading HTML files")
     etree = require("lxml.etree", extra="cli", purpose="Reading HTML files")
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True, remove_pis=True)
     try:
-        root = html.document_fromstring(page.encode(), parser=parser)
+        return html.document_fromstring(page.encode(), parser=parser)
     except etree.ParserError:  # nothing but comments, or too deep in one another
-        root = None
-    too_deep = etree.ErrorTypes.ERR_RESOURCE_LIMIT
-    return root, not any(error.type == too_deep for error in parser.error_log)
+        return None
 
 
 def _title(root: Any) -> str:

@@ -83,7 +83,8 @@ def _is_on_slide(shape: Any, size: tuple[int, int]) -> bool:
     if None in place:
         return True
     left, top, width, height = place
-    return left < size[0] and top < size[1] and left + width >= 0 and top + height >= 0
+    is_inside = left < size[0] and top < size[1]
+    return bool(is_inside and left + width >= 0 and top + height >= 0)
 
 
 def _names(shape: Any) -> Iterator[Any]:
