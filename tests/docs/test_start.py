@@ -42,7 +42,7 @@ def sections() -> dict[str, list[tuple[str, str]]]:
 def blocks_for(framework: str, model: str) -> list[tuple[str, str]]:
     """What somebody pastes who uses this framework with this model, traces included."""
     openai, ollama, *rest = sections()[framework]
-    traces = sections()["What a trace shows"]
+    traces = sections()["In a trace"]
     traces = traces[:2] if framework == "LangChain" else traces[2:]
     return [openai if model == "openai" else ollama, *rest, *traces]
 
@@ -50,7 +50,7 @@ def blocks_for(framework: str, model: str) -> list[tuple[str, str]]:
 def test_the_page_has_no_other_code():
     titles = {title for title, blocks in sections().items() if blocks}
 
-    assert titles == {"LangChain", "LlamaIndex", "What a trace shows"}
+    assert titles == {"LangChain", "LlamaIndex", "In a trace"}
     assert sum(map(len, sections().values())) == len(blocks_of(PAGE))
 
 
