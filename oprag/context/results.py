@@ -38,12 +38,14 @@ def result_metadata(
     else:
         keys = None if options is None else options.position_keys
         metadata = merged_metadata(passage.chunks, keys)
-    cites = any(CITATION in chunk.metadata for chunk in passage.chunks)
-    has_room = all(_has_room(chunk) for chunk in passage.chunks)
-    if options is not None:
+    if options is None:
+        cites = any(CITATION in chunk.metadata for chunk in passage.chunks)
+    else:
         cites = options.citations
-        if options.token_budget is not None:
-            has_room = options.citations
+    if options is None or options.token_budget is None:
+        has_room = all(_has_room(chunk) for chunk in passage.chunks)
+    else:
+        has_room = cites
     return write_place(passage, metadata, cites=cites, has_room=has_room)
 
 

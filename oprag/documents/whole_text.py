@@ -37,6 +37,7 @@ from oprag.metadata import (
     TEXT_LENGTH,
     as_number,
     document_key,
+    text_hash,
     text_stamp,
     version_of_hashes,
     version_text,
@@ -208,14 +209,15 @@ def _pieces(name: str, chunks: Sequence[StoredChunk], where: str) -> list[_Piece
     pieces: dict[int, _Piece] = {}
     totals: set[int] = set()
     for text, metadata, *_ in chunks:
-        keys = (CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END)
-        numbers = [as_number(metadata.get(key)) for key in keys]
-        index, total, start, end = numbers
+        index = as_number(metadata.get(CHUNK_INDEX))
+        total = as_number(metadata.get(N_CHUNKS))
+        start = as_number(metadata.get(CHAR_START))
+        end = as_number(metadata.get(CHAR_END))
         placed = start is not None and end is not None
         if index is None or total is None or not (placed or not text.strip()):
-            lacking = [
-                key for key, number in zip(keys, numbers, strict=True) if number is None
-            ]
+            keys = (CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END)
+            numbers = zip(keys, (index, total, start, end), strict=True)
+            lacking = [key for key, number in numbers if number is None]
             what = f"one of its chunks has no usable {' and '.join(lacking)}"
             raise _incomplete(name, what, len(chunks))
         length = as_number(metadata.get(TEXT_LENGTH))
@@ -241,18 +243,17 @@ def _part(
     name: str, pieces: Sequence[_Piece], total: int, *, exact: bool
 ) -> tuple[str, bool]:
     """Join the pieces of one part. Return its text, and whether it is proved."""
-    text_hash, nonspace_hash, length = pieces[0].stamp
+    whole_hash, nonspace_hash, length = pieces[0].stamp
     text, gap = _laid_out(pieces, length)
-    proof = text_stamp(text, exact=False)
-    if proof[TEXT_HASH] == text_hash:
+    if text_hash(text) == whole_hash:
         return text, True
     first, last = pieces[0].number, pieces[-1].number
     of_part = f"of chunks {first}-{last}"
-    if proof[NONSPACE_HASH] == nonspace_hash:
+    if text_stamp(text, exact=False)[NONSPACE_HASH] == nonspace_hash:
         if not exact:
             return text, False
         what = "its chunks do not hold all its white space (exact=False)"
-    elif not text_hash:
+    elif not whole_hash:
         what = f"chunk {first} carries no length and hash of the text ({TEXT_HASH})"
     elif gap is not None:
         what = f"no chunk holds characters {gap[0]:,}-{gap[1]:,} of the text {of_part}"
