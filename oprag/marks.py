@@ -2,11 +2,12 @@ r"""Marks that are written between texts, and texts that no mark can be mistaken
 
 What a model reads of passages has lines of ours: `[1] contract.txt, characters 0-120`
 before a passage, `[…]` for a gap, `[see above: [1]]`. A line of a text may begin in the
-same way: footnotes and lists of references do. It is written with a backslash before
-its bracket, as Markdown writes a bracket that means nothing; where a text has a
-backslash before such a bracket, it gets one more. So a line that begins as a mark is
-one, and the text can be read back. All other text is written as it is: a prompt stays
-as short as it was, and the same text is written alike each time.
+same way: footnotes and lists of references do, also quoted, or with brackets of other
+scripts. It is written with a backslash before its bracket, as Markdown writes a bracket
+that means nothing; where a text has a backslash before such a bracket, it gets one
+more. So a line that begins as a mark is one, and the text can be read back. All other
+text is written as it is: a prompt stays as short as it was, and the same text is
+written alike each time.
 """
 
 from __future__ import annotations
@@ -20,14 +21,27 @@ SEE_ABOVE = "[see above"
 LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 """What ends a line, for any reader."""
 
+_INVISIBLE = (
+    "\\s\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0"
+    "\U000e0000-\U000e0fff"
+)
+"""Blanks, and characters that hardly anybody sees, as a set of `re`."""
+_SKIP = rf"[{_INVISIBLE}]{{0,9}}"
+_OPEN, _CLOSE = "[\\[［【〔〖⁅❲⟦]", "[\\]］】〕〗⁆❳⟧]"
+"""Brackets, and those that are read as such."""
+_DIGITS = "[\\d⁰¹²³⁴-⁹①-⑳]{1,12}"
 _MARK = re.compile(
-    r"\[[ \t]*(?:(?:Chunk[ \t]+)?\d+|…|\.\.\.)[ \t]*\]"
-    r"|\[(?:see above|too long to show|goes on at character)"
+    rf"{_OPEN}{_SKIP}(?:(?:(?:Chunk{_SKIP})?{_DIGITS}|…|\.\.\.){_SKIP}{_CLOSE}"
+    rf"|see{_SKIP}above|too long to show|goes on at character)",
+    re.IGNORECASE,
 )
-_UNSEEN = re.compile(
-    "[\\s\x00-\x1f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
+_UNSEEN = re.compile(f"[{_INVISIBLE}]")
+_SIGN_BEFORE = re.compile(
+    r"""(?:[>*+#|_~`=•‣◦▪·–—"'“”„‘’«»(\[{\-]|(?<!\w)(?:\d{1,3}|[a-z])[.):])\Z"""
 )
-"""A character that hardly anybody sees before a bracket, or a blank."""
+"""A sign before what is quoted, an entry of a list, or stands out."""
+_LONGEST_SIGN = 5
 _LONGEST = 64
 """Characters of a mark, as far as it tells what it is."""
 
@@ -96,11 +110,15 @@ def _escaped(text: str) -> list[int]:
 
 
 def _begins_line(text: str, place: int, separator: str) -> bool:
-    """Whether nothing that is seen stands before a place in its line."""
+    """Whether nothing but signs of quotations and lists stands before a place."""
     while place and text[place - 1] not in LINE_ENDS:
         if separator and text.endswith(separator, 0, place):
             return True
         if _UNSEEN.match(text[place - 1]) is None:
-            return False
-        place -= 1
+            sign = _SIGN_BEFORE.search(text, max(0, place - _LONGEST_SIGN), place)
+            if sign is None:
+                return False
+            place = sign.start()
+        else:
+            place -= 1
     return True

@@ -25,14 +25,19 @@ PIECES = st.sampled_from(
             "[",
             "]",
         ),
+        *("［5］ x", "【５】 x", "[\u200b5\u2060] x", "[See\xa0above: [1]]", "[²]"),
+        *("> ", "- ", "* ", "12. ", "a) ", "**", "| ", "#", '"', "\u2800", "\ufe0f"),
         *("\\", "\\\\", " ", "\t", "\u200b", "\ufeff", *LINE_ENDS, "word", "5", "…"),
     ]
 )
 TEXTS = st.lists(PIECES, max_size=12).map("".join)
 SEPARATORS = st.sampled_from(["\n\n", "\n", " | ", "\n--- "])
+BLANK = rf"(?:[^\S{LINE_ENDS}]|[\u200b\u2060\u2800\ufe0f\ufeff])"
+SIGNS = rf"(?:[>*+#|_~`\"(\[-]|\b\d+[.)]|\ba\)|{BLANK})*"
 MARK = re.compile(
-    rf"(?:\A|[{LINE_ENDS}])[^\S{LINE_ENDS}]*"
-    r"\[(?:\d+\]|…\]|\.\.\.\]|Chunk \d|see above|too long to show|goes on at)"
+    rf"(?:\A|[{LINE_ENDS}]){SIGNS}[\[［【]{BLANK}*(?:[\d²]+{BLANK}*[\]］】]|…\]"
+    r"|\.\.\.\]|Chunk \d|see.above|too long to show|goes on at)",
+    re.IGNORECASE,
 )
 
 
@@ -65,6 +70,10 @@ def test_a_text_without_a_bracket_is_written_as_it_is(text):
         ("[5] Smith 2019", "\\[5] Smith 2019"),
         ("\\[5] Smith", "\\\\[5] Smith"),
         ("See [5].\n  [6] Roe", "See [5].\n  \\[6] Roe"),
+        ("> > [5] Roe\n- 【6】 Doe", "> > \\[5] Roe\n- \\【6】 Doe"),
+        ("1. [\u200b7] Poe\n[[8]] x", "1. \\[\u200b7] Poe\n[\\[8]] x"),
+        ("**[See above: [1]]**", "**\\[See above: [1]]**"),
+        ('So see [8], "[9]", (a) [10].', 'So see [8], "[9]", (a) [10].'),
         ("a list:\n[x] done\n[link](url)", "a list:\n[x] done\n[link](url)"),
     ],
 )

@@ -24,7 +24,7 @@ from oprag.metadata import NUMBERS, text_hash
 _HEAD = re.compile(r"\[(\d{1,9})\] ")
 """Not only where a line begins: agents write before what a tool answered."""
 _BRACKET = re.compile(r"\[\s*\d")
-_SHOWN = re.compile(r"^(?:Observation: )?\[(\d{1,9})\] (.*)\n", re.MULTILINE)
+_SHOWN = re.compile(r"(?:^|\AObservation: )\[(\d{1,9})\] (.*)\n", re.MULTILINE)
 _NEXT = re.compile(r"\n\n(?=\[\d{1,9}\] .*\n|\[…\]\n\n|\[see above)|\n\n\Z")
 """What follows a passage: the next one, a gap, or what was shown before."""
 _SPAN = re.compile(r"(?:, page [^,]+)?, characters (\d+)-(\d+)$")
