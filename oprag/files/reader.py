@@ -291,7 +291,11 @@ def read_here(path: Path, name: str) -> list[FileText]:
         raise NoTextError("is empty", "empty")
     if path.suffix.lower() == ".pdf" or data.startswith(b"%PDF-"):
         return _read_pdf(name, data)
-    bodies = [body for body in _read_bodies(path.name, data) if body.text.strip()]
+    try:
+        bodies = [body for body in _read_bodies(path.name, data) if body.text.strip()]
+    except RecursionError as error:
+        message = "has parts that are too deep in one another to be read"
+        raise NoTextError(message) from error
     if not bodies:
         raise NoTextError("holds no text", "empty")
     notice = bodies[0].notice or name_bad_characters(data, bodies[0].text)

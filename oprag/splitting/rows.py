@@ -18,6 +18,11 @@ _QUOTED = re.compile(r'"[^"]*"')
 _NUMBER = re.compile(r"[-+(−–]?[€$£]?\d[\d.,:/%)]*[%€*)]*|[-–—]")
 _IN_NUMBERS = re.compile(r"[-–—\d]")
 """Characters of which every number has one."""
+_NUMBERS_BESIDE = re.compile(
+    r"(?<!\S)[-+(–−]?[€$£]?\d[\d.,%)]*[^\S\n]+[-+(–−]?[€$£]?\d[\d.,%)]*(?!\S)"
+)
+_WITH_NUMBERS = ("1", 0)
+"""The form of a line that has two numbers side by side, whatever else it has."""
 _FEWEST_NUMBERS = 2
 _DELIMITERS = ("\t", ";", ",", "|")
 _BEFORE_BLANK = re.compile(r"[,;](?=[ \n]|\Z)")
@@ -62,7 +67,10 @@ def _rows_of(
 ) -> list[tuple[int, int]]:
     """Return the spans of lines that are a table; none if they are not."""
     of_markdown = ("", 0) in shared
-    if len(run) < (2 if of_markdown else _FEWEST):
+    if _WITH_NUMBERS in shared and len(run) >= _SURE:
+        return [(row.start, row.end) for row in run]
+    shared = shared - {_WITH_NUMBERS}
+    if not shared or len(run) < (2 if of_markdown else _FEWEST):
         return []
     kinds = {kind for kind, _ in shared}
     fewest = min(count for _, count in shared)
@@ -105,7 +113,11 @@ def _forms(line: str) -> Iterator[tuple[str, int]]:
     words = line.split()
     # At most so many are numbers: in prose that says enough.
     most = len(_IN_NUMBERS.findall(line))
-    if most < _FEWEST_NUMBERS or 2 * most < len(words):
+    if most < _FEWEST_NUMBERS:
+        return
+    if _NUMBERS_BESIDE.search(line) is not None:
+        yield _WITH_NUMBERS
+    if 2 * most < len(words):
         return
     numbers = sum(_NUMBER.fullmatch(word) is not None for word in words)
     if numbers >= _FEWEST_NUMBERS and 2 * numbers >= len(words):

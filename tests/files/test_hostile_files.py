@@ -8,11 +8,15 @@ import time
 from pathlib import Path
 
 import pytest
+from docx import Document
+from pptx import Presentation
+from xlsxwriter import Workbook
 
 from oprag.errors import UnreadableFileError
 from oprag.files import read_file, read_files, worker
 from oprag.files.text import NoTextError
 from oprag.files.worker import within_limits
+from tests.files.mixed_files import pdf
 from tests.files.pdf_writers import font_of_wide_codes
 
 
@@ -154,3 +158,54 @@ def test_no_name_breaks_a_line(tmp_path):
         "می\u200cروم.txt",
     ]
     assert "\n" not in read.skipped[0].message
+
+
+def _write_good_files(folder: Path) -> None:
+    """Write a small file of each kind that a library reads."""
+    word = Document()
+    word.add_paragraph("Coal")
+    word.save(folder / "a.docx")
+    slides = Presentation()
+    slides.slides.add_slide(slides.slide_layouts[5]).shapes.title.text = "Coal"
+    slides.save(folder / "a.pptx")
+    with Workbook(folder / "a.xlsx") as book:
+        book.add_worksheet("A").write(0, 0, "Coal")
+    pdf(folder / "a.pdf", ("Coal",))
+    (folder / "a.html").write_text("<p>Coal</p>" * 9)
+    (folder / "a.eml").write_text("Subject: x\n\nCoal\n" * 9)
+    (folder / "a.ipynb").write_text('{"cells": [], "metadata": {"a": "Coal"}}')
+    (folder / "a.vtt").write_text("WEBVTT\n\n00:01.000 --> 00:02.000\nCoal\n")
+    (folder / "a.csv").write_text("Year,Coal\n1900,12\n" * 9)
+
+
+def _spoil(data: bytes) -> list[bytes]:
+    """Return a file cut, overwritten, doubled, with bytes before it, and empty."""
+    half = len(data) // 2
+    noise = bytes(range(256))
+    return [
+        *(data[:half], data[:half] + bytes(half), data + data, noise + data),
+        *(data[:half] + noise + data[half + 256 :], data[-half:], b"", b" \n"),
+    ]
+
+
+def test_a_folder_of_spoiled_files_of_every_kind_ends_with_the_good_one(tmp_path):
+    _write_good_files(tmp_path)
+    kinds = sorted(tmp_path.iterdir())
+    for good in kinds:
+        for other in kinds:  # the right content, the wrong ending
+            wrong = tmp_path / f"{good.stem}{good.suffix[1:]}{other.suffix}"
+            wrong.write_bytes(good.read_bytes())
+        for number, data in enumerate(_spoil(good.read_bytes())):
+            (tmp_path / f"{number}{good.suffix}").write_bytes(data)
+    (tmp_path / "deep.ipynb").write_text('{"cells":' + "[" * 99_999)
+    (tmp_path / "deep.eml").write_text("Content-Type: message/rfc822\n\n" * 3000)
+    (tmp_path / "good.txt").write_text("Good.")
+
+    read = read_files([tmp_path])
+
+    assert "Good." in {each.text for each in read.texts}
+    assert len({*read.names}) + len(read.skipped) == len([*tmp_path.iterdir()])
+    for error in read.skipped:
+        assert "\n" not in error.message
+        assert "its reader failed" not in error.reason, error.path
+        assert "crashed" not in error.reason, error.path

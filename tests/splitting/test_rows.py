@@ -20,6 +20,10 @@ TABLES = {
     "blanks after commas": CSV.replace(",", ", "),
     "values of several lines": QUOTED,
     "Markdown": "".join(f"| {n} | It was. Then not. |  |\n" for n in range(60)),
+    "numbers and sentences": "".join(
+        f"Port {n} 1{n:03} {n} Ole Petersen It is mended. Ships wait outside.\n"
+        for n in range(60)
+    ),
     "numbers": "".join(f"State {n} 1,{n:03} {n}.5% – 3\n" for n in range(90)),
 }
 
@@ -48,6 +52,7 @@ def test_a_value_of_several_lines_is_in_one_row():
             " house, it is said,\nis old."
         ),
         "One line.\nAnother; one.\nAnd a third.",
+        "In 1900 12 ships came. They\nleft. In 1901 13 came, and\nlater none at all.",
         "a,b\nc,d",
         "",
     ],
