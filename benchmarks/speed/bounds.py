@@ -50,7 +50,7 @@ _40 = "40 hits in 10 documents of 10,000 chunks"
 _ALONE = "the same search in Chroma alone"
 
 BOUNDS = (
-    Bound("windows.bare", _TIKTOKEN, "bare `encode`", 0.7),
+    Bound("windows.bare", _TIKTOKEN, "bare `encode`", 0.8),
     Bound(
         "windows.bare.threads",
         f"{_TIKTOKEN}, two texts at once",
@@ -62,7 +62,7 @@ BOUNDS = (
         "windows.langchain.token",
         f"{_TIKTOKEN}, Documents",
         "LangChain `TokenTextSplitter`, with offsets",
-        0.7,
+        0.9,
     ),
     Bound(
         "windows.langchain.recursive",
@@ -93,8 +93,8 @@ BOUNDS = (
         1.2,
         threads=2,
     ),
-    Bound("sentences.llamaindex", _SENTENCES, "LlamaIndex `SentenceSplitter`", 1.4),
-    Bound("sentences.semchunk", _SENTENCES, "semchunk, `memoize=False`", 0.7),
+    Bound("sentences.llamaindex", _SENTENCES, "LlamaIndex `SentenceSplitter`", 2),
+    Bound("sentences.semchunk", _SENTENCES, "semchunk, `memoize=False`", 1.5),
     Bound(
         "sentences.semchunk.threads",
         f"{_SENTENCES}, two texts at once",
@@ -102,7 +102,7 @@ BOUNDS = (
         0.8,
         threads=2,
     ),
-    Bound("sentences.nltk", _SENTENCES, "LangChain `NLTKTextSplitter`", 0.6),
+    Bound("sentences.nltk", _SENTENCES, "LangChain `NLTKTextSplitter`", 1),
     Bound("locating.exact", f"{_FIND}, 1,000/200", _SPLITTING, 0.18),
     Bound("locating.short", f"{_FIND}, 500/50", _SPLITTING, None),
     Bound(
@@ -171,14 +171,14 @@ BOUNDS = (
         "rebuilding",
         "rebuilding a text of 20,000 chunks",
         "fetching them from Chroma",
-        5,
+        10,
         "%",
     ),
     Bound(
         "rebuilding.overlap",
         "the same with overlaps of a quarter",
         "fetching them from Chroma",
-        5,
+        10,
         "%",
     ),
     *(

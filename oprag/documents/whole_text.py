@@ -194,6 +194,8 @@ def _pages(
     chunks: Sequence[StoredChunk], rows: Sequence[list[_Piece]], texts: Sequence[str]
 ) -> tuple[tuple[Mapping[str, Any], Span], ...]:
     """Metadata and span of each part, of a document that has numbered parts."""
+    if all(row[0].part is None for row in rows):
+        return ()
     of = {as_number(chunk.metadata.get(PART_INDEX)): chunk.metadata for chunk in chunks}
     pages, start = [], 0
     for row, text in zip(rows, texts, strict=True):
