@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import posixpath
 import re
+import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -21,6 +23,21 @@ _OUTSIDE = ("*.md", "benchmarks/*.md", "benchmarks/*.svg")
 _FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 _SOURCE = re.compile(r'\b(src|srcset)="docs/')
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([^()\s]+)\)")
+
+
+_TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+_ROW = re.compile(r"<tr(?: [^>]*)?>.*?</tr>", re.DOTALL)
+_HEADING = re.compile(r"<th[^>]*>(.*?)</th>", re.DOTALL)
+_CELL = re.compile(r"<td(?=[ >])")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Name the version, and link the repository if `pyproject.toml` has its address."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    config.copyright = f"oprag {version('oprag')}, MIT licence"
+    config.repo_url = project.get("urls", {}).get("Source")
+    config.repo_name = "Source"
+    return config
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
@@ -55,8 +72,33 @@ def on_page_markdown(markdown: str, *, page: Page, files: Files, **_: object) ->
 
 
 def on_page_content(html: str, **_: object) -> str:
-    """Let no table have an empty heading, as Markdown's have that need none."""
-    return html.replace("<th></th>", "<td></td>")
+    """Let tables have no empty heading, and cells that say which column they are of.
+
+    On a narrow screen a row is a card, with these names instead of headings. A browser
+    then forgets that it is a table, so the roles are written.
+    """
+    return _TABLE.sub(lambda table: _named_cells(table[0]), html)
+
+
+def _named_cells(table: str) -> str:
+    headings = [re.sub(r"<[^>]+>|\"", "", text) for text in _HEADING.findall(table)]
+    if len(headings) == len(_ROW.findall(table)):
+        return table  # headings of rows: a table without names for its columns
+
+    def named(row: re.Match[str]) -> str:
+        names = iter(headings)
+        return _CELL.sub(
+            lambda _: f'<td role="cell" data-of="{next(names, "")}"', row[0]
+        )
+
+    table = _ROW.sub(named, table).replace("<th></th>", '<td role="cell"></td>')
+    table = table.replace("<th", '<th role="columnheader"').replace(
+        '<th role="columnheader"ead>', '<thead role="rowgroup">'
+    )
+    table = table.replace("<tbody>", '<tbody role="rowgroup">')
+    return table.replace("<tr", '<tr role="row"').replace(
+        "<table>", '<table role="table">'
+    )
 
 
 def _folder(uri: str) -> str:

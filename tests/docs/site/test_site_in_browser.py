@@ -11,7 +11,14 @@ from tests.evaluation.reports.browsers import watched
 pytestmark = pytest.mark.browser
 
 PAGES = ("index", "concepts", "indexing", "evidence", "reference/oprag")
-WIDTHS = (1280, 390)
+WIDTHS = (1400, 390)
+
+WIDER_THAN_THEIR_FRAME = """() => [
+    ...document.querySelectorAll("article .md-typeset__scrollwrap, article td"),
+].filter(
+    (box) => box.scrollWidth > box.clientWidth + 1
+        || box.getBoundingClientRect().right > innerWidth + 1,
+).map((box) => box.innerText.slice(0, 40))"""
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -56,6 +63,36 @@ def test_axe_finds_nothing_and_no_page_is_wider_than_the_screen(
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width == page.viewport_size["width"]
     assert page.troubles == []
+
+
+def test_every_table_fits_its_frame_and_no_cell_is_cut(page, served, site):
+    troubles = {}
+    for path in sorted(site.rglob("*.html")):
+        name = path.relative_to(site).as_posix()
+        page.goto(f"{served}/{name}")
+        page.wait_for_load_state("networkidle")
+        found = page.evaluate(WIDER_THAN_THEIR_FRAME)
+        if found:
+            troubles[name] = found
+
+    assert troubles == {}
+
+
+def test_a_row_is_a_card_with_the_names_of_its_columns_on_a_narrow_screen(
+    browser, served
+):
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.goto(f"{served}/selection.html")
+
+    row = page.get_by_role("row").filter(has_text="similarity_top_k").first
+    cells = row.get_by_role("cell").all()
+    lefts = {cell.bounding_box()["x"] for cell in cells}
+    name = cells[-1].evaluate("cell => getComputedStyle(cell, '::before').content")
+
+    assert len(cells) == 3
+    assert len(lefts) == 1, "one below the other"
+    assert name == '"meaning"'
+    page.close()
 
 
 @pytest.mark.parametrize("from_disk", [False, True], ids=["served", "from a folder"])
