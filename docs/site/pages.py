@@ -59,7 +59,8 @@ def on_page_markdown(markdown: str, *, page: Page, files: Files, **_: object) ->
         path, mark, anchor = target.partition("#")
         place = posixpath.normpath(posixpath.join(_folder(here), path))
         uri = place.removeprefix("docs/")
-        if files.get_file_from_path(uri) is None:
+        file = files.get_file_from_path(uri)
+        if file is None or file.inclusion.is_excluded():
             return text if place in text else f"{text} (`{place}`)"
         relative = posixpath.relpath(uri, posixpath.dirname(here) or ".")
         return f"{picture}[{text}]({relative}{mark}{anchor})"
