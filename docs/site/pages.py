@@ -27,7 +27,7 @@ _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([^()\s]+)\)")
 
 _TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 _ROW = re.compile(r"<tr(?: [^>]*)?>.*?</tr>", re.DOTALL)
-_HEADING = re.compile(r"<th[^>]*>(.*?)</th>", re.DOTALL)
+_HEADING = re.compile(r"<th(?: [^>]*)?>(.*?)</th>", re.DOTALL)
 _CELL = re.compile(r"<td(?=[ >])")
 
 
@@ -85,6 +85,9 @@ def _named_cells(table: str) -> str:
     headings = [re.sub(r"<[^>]+>|\"", "", text) for text in _HEADING.findall(table)]
     if len(headings) == len(_ROW.findall(table)):
         return table  # headings of rows: a table without names for its columns
+
+    if not any(headings):
+        table = re.sub(r"<thead>.*?</thead>", "", table, flags=re.DOTALL)
 
     def named(row: re.Match[str]) -> str:
         names = iter(headings)
