@@ -32,7 +32,7 @@ from langchain_oprag._models import facts_of, with_tool
 from langchain_oprag._prompts import Question
 from oprag import calls
 from oprag.calls import CallModel, TokenUsage, frame_tokens, text_of
-from oprag.effects import Steps, acarry_out, carry_out, in_thread
+from oprag.effects import Effects, arun_effects, run_effects, run_in_thread
 from oprag.errors import refuse_unknown
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
@@ -76,7 +76,7 @@ class Answering(calls.Answering[AddableDict]):
         self._facts = functools.cache(lambda name: facts_of(self.llm(name), config))
 
     @abstractmethod
-    def retrieving(self) -> Steps[list[AddableDict]]:
+    def retrieving(self) -> Effects[list[AddableDict]]:
         """Retrieve what is read; return what is output of it."""
 
     @abstractmethod
@@ -259,7 +259,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         run = answering.run
         try:
             yield AddableDict(input=answering.question.text)
-            yield from carry_out(answering.retrieving())
+            yield from run_effects(answering.retrieving())
             pieces = calls.answer(answering, streaming=streaming or run.shown)
             with contextlib.closing(pieces):
                 for piece in pieces:
@@ -278,12 +278,12 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         self, given: ChainInput, config: RunnableConfig, *, streaming: bool
     ) -> AsyncGenerator[AddableDict, None]:
         """Async version of `_pieces`."""
-        await in_thread(partial(resolve_token_counter, self.token_counter))
+        await run_in_thread(partial(resolve_token_counter, self.token_counter))
         answering = self._answering(given, config)
         run = answering.run
         try:
             yield AddableDict(input=answering.question.text)
-            for piece in await acarry_out(answering.retrieving()):
+            for piece in await arun_effects(answering.retrieving()):
                 yield piece
             pieces = calls.aanswer(answering, streaming=streaming or run.shown)
             async with contextlib.aclosing(pieces):

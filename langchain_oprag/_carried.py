@@ -12,11 +12,11 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from oprag.context import Numbers
+from oprag.context import CitationNumbers
 from oprag.metadata import NUMBERS
 
 
-def take_carried(numbers: Numbers, messages: Iterable[BaseMessage]) -> None:
+def take_carried(numbers: CitationNumbers, messages: Iterable[BaseMessage]) -> None:
     """Add the numbers that messages carry.
 
     Raises:
@@ -30,7 +30,7 @@ def take_carried(numbers: Numbers, messages: Iterable[BaseMessage]) -> None:
 
 def with_numbers(
     replies: Sequence[BaseMessage],
-    numbers: Numbers,
+    numbers: CitationNumbers,
     last: int,
     before: Iterable[BaseMessage],
 ) -> list[BaseMessage]:
@@ -55,7 +55,7 @@ def with_numbers(
 
 
 def _with(
-    reply: BaseMessage, numbers: Numbers, last: int, told: int, answered: int
+    reply: BaseMessage, numbers: CitationNumbers, last: int, told: int, answered: int
 ) -> BaseMessage:
     if not isinstance(reply, AIMessage) or not last:
         return reply

@@ -19,21 +19,21 @@ from langchain_oprag._options import CheckedOptions, option_field
 from langchain_oprag.documents import SourceLike
 from oprag.chunk import ChainedPlace, Hit, Passage
 from oprag.context import (
-    ALONE,
     DEFAULTS,
-    Arranged,
+    NO_NEIGHBOURS,
+    CandidateTail,
     ContextOptions,
-    Neighbours,
     OnProblem,
     Order,
+    OrderedContext,
     Selection,
     arrange,
+    load_texts_then,
     result_id,
     result_metadata,
-    with_texts,
 )
 from oprag.documents import check_entries
-from oprag.effects import Do
+from oprag.effects import Effect
 from oprag.ordering import SortDocuments
 from oprag.positions import NODE_CONTENT, DocumentKey, PositionKeys, read_node
 from oprag.stores import SearchFilter, StoredChunk
@@ -85,9 +85,9 @@ def put_in_order(
     documents: Sequence[Document],
     options: ContextOptions,
     *,
-    neighbours: Neighbours = ALONE,
+    neighbours: CandidateTail = NO_NEIGHBOURS,
     places: Mapping[int, ChainedPlace] = MappingProxyType({}),
-) -> Arranged[Document]:
+) -> OrderedContext[Document]:
     """Select, order and join retrieved documents.
 
     Args:
@@ -104,7 +104,7 @@ def put_in_order(
     for rank, place in places.items():
         hits[rank] = hits[rank]._replace(chained=place)
     arranged = arrange(hits, options, neighbours=neighbours)
-    return arranged.made(partial(document_of, options=options))
+    return arranged.map(partial(document_of, options=options))
 
 
 def stored_document(chunk: StoredChunk) -> Document:
@@ -186,9 +186,9 @@ class SharedOptions(CheckedOptions):
         self,
         documents: Sequence[Document],
         options: ContextOptions,
-        neighbours: Neighbours = ALONE,
+        neighbours: CandidateTail = NO_NEIGHBOURS,
         places: Mapping[int, ChainedPlace] = MappingProxyType({}),
-    ) -> Do:
+    ) -> Effect:
         """Return how documents that come best first are put in order."""
         work = partial(put_in_order, documents, neighbours=neighbours, places=places)
-        return with_texts(options, work)
+        return load_texts_then(options, work)

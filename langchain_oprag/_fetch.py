@@ -14,7 +14,7 @@ from langchain_core.vectorstores import VectorStoreRetriever
 from langchain_oprag._convert import hits_of
 from langchain_oprag._options import unwrapped
 from oprag.context import FetchPlan
-from oprag.effects import Do
+from oprag.effects import Effect
 
 _MMR_CANDIDATES = 20
 """LangChain's default `fetch_k`: how many documents it chooses from."""
@@ -62,7 +62,7 @@ class Fetch:
             self._arguments = {**inner.search_kwargs, **bound, **call}
             self._is_mmr = inner.search_type == "mmr"
             if at_least:
-                self._plan = FetchPlan.beginning_with(max(at_least, self._given))
+                self._plan = FetchPlan.start_with(max(at_least, self._given))
             elif not self._given and k is None:
                 self._plan = plan
 
@@ -82,14 +82,14 @@ class Fetch:
         """Whether oprag chooses how many chunks are asked for."""
         return self._plan is not None
 
-    def asking(self, query: str) -> Do:
+    def asking(self, query: str) -> Effect:
         """Return the next call to the wrapped retriever."""
         retriever, config, call = self.search
         if (k := self.asked) > self._given:
             call = {**call, "k": k}
             if self._is_mmr and (self._arguments.get("fetch_k") or _MMR_CANDIDATES) < k:
                 call["fetch_k"] = k  # it cannot choose more than it looks at
-        return Do(
+        return Effect(
             partial(retriever.invoke, query, config, **call),
             partial(retriever.ainvoke, query, config, **call),
         )

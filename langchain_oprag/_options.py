@@ -22,9 +22,15 @@ from pydantic import (
 )
 
 from langchain_oprag.documents import document_source
-from oprag.context import DEFAULTS, DESCRIPTIONS, OwnErrors, Problems, check_option
+from oprag.context import (
+    DEFAULTS,
+    DESCRIPTIONS,
+    OpragErrorsMixin,
+    Problems,
+    check_option,
+)
 from oprag.documents import DocumentSource
-from oprag.errors import InvalidOptionError, meant_option, wrong_object
+from oprag.errors import InvalidOptionError, suggest_option, wrong_object
 from oprag.stores import SearchFilter
 
 _CALLABLE = ("position_keys", "document_key", "sort_documents", "token_counter")
@@ -157,7 +163,7 @@ def refuse_options(component: str, call: Iterable[str]) -> None:
     """
     for option in call:
         if option in _MEANT_BY_USERS:
-            meant = meant_option(option, ("k", *PER_CALL))
+            meant = suggest_option(option, ("k", *PER_CALL))
         elif option in _OF_CONSTRUCTION:
             meant = f"Set it on {component}."
         elif option == "search_kwargs":
@@ -168,7 +174,7 @@ def refuse_options(component: str, call: Iterable[str]) -> None:
         raise InvalidOptionError(message, option=option, value=None)
 
 
-class CheckedOptions(OwnErrors, BaseModel):
+class CheckedOptions(OpragErrorsMixin, BaseModel):
     """Options are checked by the core, on construction and on assignment.
 
     Pydantic itself checks and copies nothing. A component names this class last among

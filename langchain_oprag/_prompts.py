@@ -11,7 +11,7 @@ from langchain_core.messages.utils import convert_to_messages
 from langchain_core.prompts import BasePromptTemplate
 
 from oprag.calls import QA_VARIABLES, check_prompt, text_of
-from oprag.errors import InvalidOptionError, invalid_option, named
+from oprag.errors import InvalidOptionError, describe_type, invalid_option
 from oprag.units import DIRECT_PROMPT, LONG_PROMPT, PROMPT_VARIABLES, SHORT_PROMPT
 
 Prompt: TypeAlias = str | BasePromptTemplate[Any]
@@ -34,12 +34,12 @@ def step_prompts(
             let the model decline.
     """
     given = built_in if given is None else given
-    named = isinstance(given, Mapping)
+    is_mapping = isinstance(given, Mapping)
     return {
         step: _checked(
-            given.get(step, built_in) if named else given,
+            given.get(step, built_in) if is_mapping else given,
             QA_VARIABLES,
-            f"prompts[{step!r}]" if named else "prompts",
+            f"prompts[{step!r}]" if is_mapping else "prompts",
             must_decline=must_decline,
         )
         for step, must_decline in steps.items()
@@ -153,7 +153,8 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
     if not isinstance(text, str):
         message = (
             f'{component} takes a question, {{"input": question}} or {{"messages": '
-            f"[…]}} with a user's message in words, and was given {named(given)}."
+            f"[…]}} with a user's message in words, and was given "
+            f"{describe_type(given)}."
         )
         raise InvalidOptionError(message, option="input", value=given)
     said = _messages("chat_history", given.get("chat_history") or [])

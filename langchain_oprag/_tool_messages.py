@@ -14,7 +14,7 @@ from langchain_oprag._convert import document_of, hits_of
 from langchain_oprag.results import as_document
 from oprag.agents import Conversations, highest_mention, show_in_place
 from oprag.chunk import Passage
-from oprag.context import ContextOptions, Numbers, Seen
+from oprag.context import CitationNumbers, ContextOptions, Seen
 
 _TEXT = attrgetter("page_content")
 
@@ -52,7 +52,7 @@ class Messages:
         self._conversations = Conversations(partial(_read, options))
 
     def read(
-        self, messages: Sequence[BaseMessage], numbers: Numbers | None = None
+        self, messages: Sequence[BaseMessage], numbers: CitationNumbers | None = None
     ) -> list[BaseMessage]:
         """Return messages as a model is to read them.
 
@@ -60,7 +60,7 @@ class Messages:
             messages: A conversation.
             numbers: Those of its state; new ones are added. None to begin with 1.
         """
-        with self._conversations.reading(messages, numbers) as conversation:
+        with self._conversations.begin_reading(messages, numbers) as conversation:
             return [each.read for each in conversation.messages]
 
 
@@ -76,12 +76,12 @@ def documents_of(message: BaseMessage) -> list[Document]:
 def shows_documents(message: BaseMessage) -> bool:
     """Whether a message holds the texts of its documents, and not something else."""
     options = ContextOptions(merge=True, on_problem="warn")
-    _, shown = _told(options, message, Seen(), Numbers())
+    _, shown = _told(options, message, Seen(), CitationNumbers())
     return bool(shown)
 
 
 def _read(
-    options: ContextOptions, message: BaseMessage, seen: Seen, numbers: Numbers
+    options: ContextOptions, message: BaseMessage, seen: Seen, numbers: CitationNumbers
 ) -> _Told:
     """Read the next message."""
     artifact = message.artifact if isinstance(message, ToolMessage) else None
@@ -98,7 +98,7 @@ def _read(
 
 
 def _told(
-    options: ContextOptions, message: BaseMessage, seen: Seen, numbers: Numbers
+    options: ContextOptions, message: BaseMessage, seen: Seen, numbers: CitationNumbers
 ) -> tuple[BaseMessage, Sequence[Passage]]:
     """Read a message; what it shows is added to what was seen."""
     documents = documents_of(message)

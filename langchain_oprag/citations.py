@@ -1,4 +1,4 @@
-"""`cited`: the passage that each number of a conversation means."""
+"""`resolve`: the passage that each number of a conversation means."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage
 from langchain_oprag._carried import take_carried
 from langchain_oprag._tool_messages import documents_of, shows_documents
 from langchain_oprag.results import as_documents, as_passages
-from oprag.context import Numbers
+from oprag.context import CitationNumbers
 from oprag.documents import check_entries
 from oprag.errors import InvalidOptionError
 from oprag.metadata import NUMBERS
@@ -45,10 +45,10 @@ def cited(
     check_entries("conversation", messages, BaseMessage)
     messages = list(messages)
     found = [each for message in messages for each in documents_of(message)]
-    numbers = Numbers(state.get(NUMBERS) or ())
+    numbers = CitationNumbers(state.get(NUMBERS) or ())
     take_carried(numbers, messages)
     if len(numbers):
-        passages = numbers.cited(as_passages(found))
+        passages = numbers.resolve(as_passages(found))
         known = dict(zip(passages, as_documents([*passages.values()]), strict=True))
         return {**_numbered(found), **known}
     unnumbered = [

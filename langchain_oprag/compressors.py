@@ -20,13 +20,19 @@ from langchain_oprag._convert import SharedOptions, hits_of
 from langchain_oprag._options import option_field
 from langchain_oprag._searched import verified_stores
 from langchain_oprag.documents import SourceLike
-from oprag.chunk import best_of_each
-from oprag.context import DESCRIPTIONS, Arranged, ContextKeywords, Problems, by_rank
+from oprag.chunk import interleave
+from oprag.context import (
+    DESCRIPTIONS,
+    ContextKeywords,
+    OrderedContext,
+    Problems,
+    sort_by_rank,
+)
 from oprag.diagnosing import VerifiableOver, Verification
-from oprag.effects import Do
+from oprag.effects import Effect
 from oprag.errors import first_unnamed, refuse_in_call, refuse_unnamed
 from oprag.metadata import WHY
-from oprag.result_key import without_rank
+from oprag.result_key import drop_rank
 from oprag.stores import SearchFilter
 
 Found: TypeAlias = Sequence[Document] | Sequence[Sequence[Document]]
@@ -210,25 +216,25 @@ class OrderPreservingCompressor(
 
     def _listed(self, documents: Any) -> Any:
         """One list, the best of each search first; results of components by rank."""
-        if best_of_each(documents) is documents:
+        if interleave(documents) is documents:
             return documents
         options = self._options_for(self.top_n)
-        listed = best_of_each([by_rank(d, hits_of(d), options) for d in documents])
+        listed = interleave([sort_by_rank(d, hits_of(d), options) for d in documents])
         # The ranks of each search are not those of this list.
         return [
-            each.model_copy(update={"metadata": without_rank(each.metadata)})
+            each.model_copy(update={"metadata": drop_rank(each.metadata)})
             for each in listed
         ]
 
-    def _ordering(self, documents: Sequence[Document]) -> Do:
+    def _ordering(self, documents: Sequence[Document]) -> Effect:
         return self._arranging(documents, self._options_for(self.top_n))
 
     def _kept(
-        self, documents: Sequence[Document], ordered: Arranged[Document]
+        self, documents: Sequence[Document], ordered: OrderedContext[Document]
     ) -> list[Document]:
         if ordered.used_all and len(documents) >= _ASKED_FOR:
             ordered = replace(ordered, came=len(documents))
-        return ordered.reported(self._problems)
+        return ordered.warn_and_return(self._problems)
 
 
 def order_documents(
@@ -267,5 +273,5 @@ def order_documents(
         raise first_unnamed("order_documents", "documents")
     component = OrderPreservingCompressor(**options)
     listed = component._listed(documents)  # noqa: SLF001 -- of this module
-    ordered: Arranged[Document] = component._ordering(listed).now()  # noqa: SLF001 -- as above
-    return ordered.reported(Problems("order_documents"))
+    ordered: OrderedContext[Document] = component._ordering(listed).now()  # noqa: SLF001 -- as above
+    return ordered.warn_and_return(Problems("order_documents"))

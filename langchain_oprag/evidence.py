@@ -14,9 +14,9 @@ from typing_extensions import TypedDict  # as LangGraph: others are no bases bes
 
 from langchain_oprag._carried import take_carried, with_numbers
 from langchain_oprag._tool_messages import Messages
-from oprag.context import ContextOptions, Numbers
+from oprag.context import CitationNumbers, ContextOptions
 from oprag.documents import check_entries
-from oprag.effects import in_thread
+from oprag.effects import run_in_thread
 from oprag.metadata import NUMBERS
 from oprag.optional import require
 from oprag.tokens import TokenizerSpec
@@ -50,7 +50,7 @@ class EvidenceState(TypedDict):
     …`: its branches then give no number twice, and numbers outlive every message.
     """
 
-    oprag_numbers: NotRequired[Annotated[list[Any], Numbers.join]]
+    oprag_numbers: NotRequired[Annotated[list[Any], CitationNumbers.join]]
     """The place of each number that the model has read; see `cited`."""
 
 
@@ -142,7 +142,7 @@ class EvidenceMiddleware(AgentMiddleware):
             InvalidOptionError: `messages` are no list of messages.
         """
         listed = _checked(messages)
-        numbers = Numbers()
+        numbers = CitationNumbers()
         take_carried(numbers, listed)
         return self._messages.read(listed, numbers if len(numbers) else None)
 
@@ -163,7 +163,7 @@ class EvidenceMiddleware(AgentMiddleware):
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Async version of `wrap_model_call`."""
         _require_agents()
-        messages, read = await in_thread(partial(self._read, request))
+        messages, read = await run_in_thread(partial(self._read, request))
         response = await handler(request.override(messages=messages))
         return _with(read, response, request)
 
@@ -202,17 +202,17 @@ class EvidenceMiddleware(AgentMiddleware):
 class _Read(NamedTuple):
     """The numbers that a model has read."""
 
-    numbers: Numbers
+    numbers: CitationNumbers
     last: int
     entries: list[Any]
 
 
-_outer: ContextVar[Numbers | None] = ContextVar("outer numbers", default=None)
+_outer: ContextVar[CitationNumbers | None] = ContextVar("outer numbers", default=None)
 """Those of the agent whose tool is called."""
 
 
 @contextmanager
-def _as_outer(numbers: Numbers) -> Iterator[None]:
+def _as_outer(numbers: CitationNumbers) -> Iterator[None]:
     token = _outer.set(numbers)
     try:
         yield
@@ -220,14 +220,14 @@ def _as_outer(numbers: Numbers) -> Iterator[None]:
         _outer.reset(token)
 
 
-def _numbers_of(state: Any) -> Numbers:
+def _numbers_of(state: Any) -> CitationNumbers:
     """Return the numbers of a state, and of the agent around it.
 
     Raises:
         InvalidOptionError: One means two passages.
     """
     known: Mapping[str, Any] = state if isinstance(state, Mapping) else {}
-    numbers = Numbers.shared(known.get(NUMBERS))
+    numbers = CitationNumbers.share(known.get(NUMBERS))
     outer = _outer.get()
     if outer is not None:
         with outer.lock:
@@ -263,7 +263,7 @@ def _with(
 
 
 def _with_grown(
-    numbers: Numbers, done: ToolMessage | Command[Any], state: Any
+    numbers: CitationNumbers, done: ToolMessage | Command[Any], state: Any
 ) -> ToolMessage | Command[Any]:
     """What a tool returned; and the numbers that an agent which it called has given."""
     with numbers.lock:

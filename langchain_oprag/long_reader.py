@@ -22,10 +22,10 @@ from oprag.calls import SENTINEL, CallModel, Dialogue
 from oprag.context import ContextOptions
 from oprag.diagnosing import Verifiable, Verification
 from oprag.documents import check_entries
-from oprag.effects import Steps
+from oprag.effects import Effects
 from oprag.errors import InvalidOptionError
 from oprag.tokens import TokenizerSpec, resolve_token_counter
-from oprag.units import READER_DESCRIPTIONS, Reading, check_reader_option, read_long
+from oprag.units import READER_DESCRIPTIONS, LongAnswer, check_reader_option, read_long
 
 _reader_field = partial(option_field, descriptions=READER_DESCRIPTIONS)
 
@@ -141,7 +141,7 @@ class _LongReading(Answering):
         self._prompts = long_prompts(reader.prompts or {})
         self._documents: list[Document] = []
 
-    def retrieving(self) -> Steps[list[AddableDict]]:
+    def retrieving(self) -> Effects[list[AddableDict]]:
         """Return the documents of the input, or else retrieve them."""
         found, retriever = self.question.given.get("context"), self._reader.retriever
         option = "retriever" if found is None else "context"
@@ -157,7 +157,7 @@ class _LongReading(Answering):
         self._documents = as_documents(as_passages(found))
         return [AddableDict(context=self._documents)]
 
-    def dialogue(self) -> Dialogue[Reading]:
+    def dialogue(self) -> Dialogue[LongAnswer]:
         """The long reader, call by call."""
         texts = [document.page_content for document in self._documents]
         return read_long(
@@ -180,7 +180,7 @@ class _LongReading(Answering):
         key = "long_answer" if request.purpose == "draft" else "answer"
         yield AddableDict({key: text})
 
-    def end(self, result: Reading) -> Iterator[AddableDict]:
+    def end(self, result: LongAnswer) -> Iterator[AddableDict]:
         """Return the usage, and that there was nothing to read."""
         if result.answer is None:
             yield AddableDict(long_answer=None)

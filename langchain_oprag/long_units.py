@@ -20,15 +20,15 @@ from langchain_oprag.documents import SourceLike
 from langchain_oprag.retrievers import RetrieverKeywords, WrappingRetriever
 from oprag.chunk import Hit
 from oprag.context import (
-    Arranged,
     ContextOptions,
     OnProblem,
     Order,
+    OrderedContext,
     check_option,
-    with_texts,
+    load_texts_then,
 )
 from oprag.diagnosing import Verification
-from oprag.effects import Steps
+from oprag.effects import Effects
 from oprag.errors import invalid_option
 from oprag.ordering import SortDocuments
 from oprag.positions import DocumentKey, PositionKeys
@@ -165,18 +165,18 @@ class LongUnitRetriever(WrappingRetriever):
         source = self._full_texts().within(search_filter(*fetch.search))
         return ContextOptions(**given, documents=source)
 
-    def _steps(self, query: str, fetch: Fetch) -> Steps[Arranged[Document]]:
+    def _steps(self, query: str, fetch: Fetch) -> Effects[OrderedContext[Document]]:
         options, more = self._context(fetch), True
         while more:
             found: list[Document] = yield fetch.asking(query)
             work = partial(self._chosen, fetch.k or 0, hits_of(found))
-            chosen: ChosenUnits = yield with_texts(options, work)
+            chosen: ChosenUnits = yield load_texts_then(options, work)
             more = fetch.wants_more(found, used_all=chosen.too_few)
         if chosen.chunks is not None:
-            return chosen.chunks.made(document_of)
+            return chosen.chunks.map(document_of)
         read = yield from read_units(chosen, options)
         units = [Document(text, id=u.unit.id, metadata=m) for u, text, m in read]
-        return Arranged(units, used_all=False)
+        return OrderedContext(units, used_all=False)
 
     def _chosen(
         self, k: int, hits: Sequence[Hit], options: ContextOptions

@@ -11,8 +11,8 @@ from langchain_core.tools import StructuredTool
 
 from langchain_oprag.documents import SourceLike, document_source
 from langchain_oprag.results import as_documents
-from oprag.agents import DESCRIPTIONS, DocumentReader, Reading, refused
-from oprag.effects import Steps, acarry_out, carry_out
+from oprag.agents import DESCRIPTIONS, DocumentReader, ToolReply, answer_refusal
+from oprag.effects import Effects, arun_effects, run_effects
 from oprag.tokens import TokenizerSpec
 
 
@@ -55,14 +55,14 @@ def create_reading_tools(
     return [_tool(steps) for steps in (reader.read, reader.outline, reader.documents)]
 
 
-def _tool(steps: Callable[..., Steps[Reading]]) -> StructuredTool:
+def _tool(steps: Callable[..., Effects[ToolReply]]) -> StructuredTool:
     @wraps(steps)
     def now(**given: Any) -> tuple[str, list[Document]]:
-        return _answer(carry_out(refused(steps(**given))))
+        return _answer(run_effects(answer_refusal(steps(**given))))
 
     @wraps(steps)
     async def later(**given: Any) -> tuple[str, list[Document]]:
-        return _answer(await acarry_out(refused(steps(**given))))
+        return _answer(await arun_effects(answer_refusal(steps(**given))))
 
     return StructuredTool.from_function(
         now,
@@ -73,5 +73,5 @@ def _tool(steps: Callable[..., Steps[Reading]]) -> StructuredTool:
     )
 
 
-def _answer(reading: Reading) -> tuple[str, list[Document]]:
+def _answer(reading: ToolReply) -> tuple[str, list[Document]]:
     return reading.text, as_documents(reading.passages)

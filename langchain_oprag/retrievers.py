@@ -46,19 +46,19 @@ from langchain_oprag.documents import SourceLike
 from langchain_oprag.stores import chunk_store
 from oprag.chaining import Overlaps
 from oprag.context import (
-    ALONE,
-    Arranged,
+    NO_NEIGHBOURS,
     ContextKeywords,
     ContextOptions,
     FetchPlan,
+    NeighbourSearch,
+    OrderedContext,
     Widen,
-    Widening,
-    by_rank,
     check_option,
     check_widening,
+    sort_by_rank,
 )
 from oprag.diagnosing import FirstLook, Verifiable, Verification
-from oprag.effects import Steps, acarry_out, carry_out
+from oprag.effects import Effects, arun_effects, run_effects
 from oprag.errors import InvalidOptionError, refuse_unknown, refuse_unnamed
 from oprag.metadata import WHY
 from oprag.stores import Bm25, SearchedChunks
@@ -85,7 +85,7 @@ class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
         """Return how the wrapped retriever is asked."""
 
     @abstractmethod
-    def _steps(self, query: str, fetch: Fetch) -> Steps[Arranged[Document]]:
+    def _steps(self, query: str, fetch: Fetch) -> Effects[OrderedContext[Document]]:
         """Retrieve."""
 
     def invoke(
@@ -177,9 +177,9 @@ class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **call: Any
     ) -> list[Document]:
         fetch = self._called(run_manager, **call)
-        ordered = carry_out(self._steps(query, fetch))
+        ordered = run_effects(self._steps(query, fetch))
         run_manager.metadata[WHY] = ordered.why
-        return ordered.reported(self._problems)
+        return ordered.warn_and_return(self._problems)
 
     async def _aget_relevant_documents(
         self,
@@ -189,9 +189,9 @@ class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
         **call: Any,
     ) -> list[Document]:
         fetch = self._called(run_manager, **call)
-        ordered = await acarry_out(self._steps(query, fetch))
+        ordered = await arun_effects(self._steps(query, fetch))
         run_manager.metadata[WHY] = ordered.why
-        return ordered.reported(self._problems)
+        return ordered.warn_and_return(self._problems)
 
     def _called(
         self,
@@ -334,7 +334,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         """
         ranking = self._with(order="rank", merge=False, citations=False)
         if self.widen is not None and not (self.k or self.token_budget):
-            ranking._problems = self._problems.of_any_budget()  # noqa: SLF001 -- our own copy
+            ranking._problems = self._problems.silence_budget()  # noqa: SLF001 -- our own copy
             ranking.token_budget = token_budget
         return ranking
 
@@ -355,7 +355,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         search = None if self.documents is None else search_filter(*fetch.search)
         return self._options_for(fetch.k, search)
 
-    def _steps(self, query: str, fetch: Fetch) -> Steps[Arranged[Document]]:
+    def _steps(self, query: str, fetch: Fetch) -> Effects[OrderedContext[Document]]:
         options, more = self._context(fetch), True
         chunks, words = self._chunks(fetch), self._words(fetch)
         if self.verify_index:
@@ -363,28 +363,30 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         while more:
             found: list[Document] = yield fetch.asking(query)
             if words is not None or self.widen is not None:
-                found = by_rank(found, hits_of(found), options)
+                found = sort_by_rank(found, hits_of(found), options)
             if words is not None:
                 found = _fused(found, query, fetch, *words)
-            listed, neighbours = found, ALONE
+            listed, neighbours = found, NO_NEIGHBOURS
             if self.widen is not None:
                 hits, ids = hits_of(found), [each.id for each in found]
-                near = Widening(hits, self.widen, options, fills=fetch.fills, ids=ids)
+                near = NeighbourSearch(
+                    hits, self.widen, options, fills=fetch.fills, ids=ids
+                )
                 stored = []
                 if chunks is not None:
                     stored = yield from chunks.read(near.requests())
                 brought = [stored_document(each) for _, each in near.neighbours(stored)]
-                listed, neighbours = near.listed(
+                listed, neighbours = near.combine(
                     found, brought, stored=chunks is not None
                 )
-            ordered: Arranged[Document] = yield from self._overlaps.arranged(
+            ordered: OrderedContext[Document] = yield from self._overlaps.arranged(
                 partial(self._arranging, listed, options, neighbours),
                 partial(hits_of, listed),
                 partial(self._readable, fetch),
                 self.document_key,
             )
             more = fetch.wants_more(found, used_all=ordered.used_all)
-        self._look.tell(self._problems)
+        self._look.warn(self._problems)
         if found and ordered.used_all and fetch.may_have_more(len(found)):
             return replace(ordered, came=len(found))
         return ordered

@@ -42,7 +42,7 @@ from oprag.calls import (
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, FetchPlan, OnProblem, Order, single_passage
 from oprag.diagnosing import Verifiable, Verification
-from oprag.effects import Steps
+from oprag.effects import Effects
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.routing import (
     DEFAULT_STEPS,
@@ -246,7 +246,7 @@ class _SelfRouting(Answering):
         self._prompts = prompts
         self._llms = dict.fromkeys(prompts, chain.llm) | dict(chain.step_llms or {})
 
-    def retrieving(self) -> Steps[list[AddableDict]]:
+    def retrieving(self) -> Effects[list[AddableDict]]:
         """Retrieve once for all steps, best first.
 
         A vector store is asked for as many chunks as fill the largest step, where
@@ -309,7 +309,7 @@ class _SelfRouting(Answering):
             yield AddableDict(context=self._read)
             yield AddableDict(answer=SENTINEL if result.text is None else result.text)
         if result.problems:
-            self._chain._problems.tell(result.problems)  # noqa: SLF001 -- the chain's own
+            self._chain._problems.warn(result.problems)  # noqa: SLF001 -- the chain's own
         self.facts = {"route": result.described()}
         yield AddableDict(self.facts)
         yield AddableDict(usage=self.ledger.to_dict())

@@ -17,7 +17,7 @@ from langchain_oprag.results import format_documents
 from langchain_oprag.retrievers import OrderPreservingRetriever, SearchKeywords
 from langchain_oprag.vector_stores import OrderPreservingVectorStore
 from oprag.agents import NOTHING_FOUND, search_description
-from oprag.effects import in_thread
+from oprag.effects import run_in_thread
 from oprag.errors import invalid_option, refuse_unknown, wrong_object
 
 
@@ -89,7 +89,7 @@ def create_retrieval_tool(
 
     async def asearch(query: str) -> tuple[str, list[Document]]:
         found = await retriever.ainvoke(query)
-        return await in_thread(partial(_read, retriever, found))
+        return await run_in_thread(partial(_read, retriever, found))
 
     return StructuredTool.from_function(
         search,

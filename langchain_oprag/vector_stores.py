@@ -20,7 +20,7 @@ from pydantic import PrivateAttr
 from langchain_oprag._options import OF_SEARCH, PER_CALL, refuse_options
 from langchain_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
 from oprag.diagnosing import Verifiable, Verification
-from oprag.errors import InvalidOptionError, named, refuse_unknown, wrong_object
+from oprag.errors import InvalidOptionError, describe_type, refuse_unknown, wrong_object
 from oprag.result_key import read_written
 
 _OPTIONS = tuple(
@@ -104,8 +104,9 @@ class _StoreSearch(VectorStoreRetriever):
         documents = [each[0] for each in rows] if paired else rows
         if not all(isinstance(each, Document) for each in documents):
             message = (
-                f"{self.method} of the vector store returned {named(found)}, which "
-                "cannot be put in order. Call it on the store itself, .vectorstore."
+                f"{self.method} of the vector store returned {describe_type(found)}, "
+                "which cannot be put in order. Call it on the store itself, "
+                ".vectorstore."
             )
             raise InvalidOptionError(message, option=self.method, value=found)
         self._beside = [each[1:] for each in rows] if paired else None

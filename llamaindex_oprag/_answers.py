@@ -37,7 +37,7 @@ from llamaindex_oprag._prompts import Sent, fill
 from oprag import calls
 from oprag.calls import DECLINE_TOOL, CallModel, aanswer, answer, frame_tokens
 from oprag.documents import check_entries
-from oprag.effects import in_thread
+from oprag.effects import run_in_thread
 
 EMPTY_RESPONSE = "Empty Response"
 """The response of LlamaIndex's synthesizers where they have no answer."""
@@ -209,7 +209,7 @@ async def arespond(
     pieces = aanswer(answering, streaming=streaming)
     if not streaming:
         text = "".join([piece async for piece in pieces])
-        nodes = await in_thread(answering.source_nodes)
+        nodes = await run_in_thread(answering.source_nodes)
         return Response(text, nodes, answering.metadata())
     nodes, metadata = list(answering.retrieved), answering.metadata()
 
@@ -217,7 +217,7 @@ async def arespond(
         async with aclosing(pieces):
             async for piece in pieces:
                 yield piece
-            nodes[:] = await in_thread(answering.source_nodes)
+            nodes[:] = await run_in_thread(answering.source_nodes)
             metadata.update(answering.metadata())
 
     return AsyncStreamingResponse(completing(), nodes, metadata)
@@ -271,7 +271,7 @@ class DrivenSynthesizer(BaseSynthesizer):
         _dispatcher.event(SynthesizeStartEvent(query=query))
         bundle = _checked(query, nodes)
         begin = partial(self._answering, bundle, nodes, additional_source_nodes or ())
-        answering = await in_thread(begin)
+        answering = await run_in_thread(begin)
         payload: dict[str, Any] = {EventPayload.QUERY_STR: bundle.query_str}
         with self._callback_manager.event(CBEventType.SYNTHESIZE, payload) as event:
             response = await arespond(answering, streaming=self._streaming)

@@ -33,13 +33,13 @@ from llamaindex_oprag._relationships import (
 )
 from llamaindex_oprag._tokenizer import with_tokenizer
 from oprag import context
-from oprag.agents import gather_evidence
+from oprag.agents import write_new_passages
 from oprag.chunk import ChainedPlace, Chunk, Hit, Passage
 from oprag.context import (
-    ALONE,
+    NO_NEIGHBOURS,
+    CandidateTail,
+    CitationNumbers,
     ContextOptions,
-    Neighbours,
-    Numbers,
     Seen,
     headers,
     result_id,
@@ -55,7 +55,7 @@ from oprag.metadata import (
     PART_INDEX,
     RESULT_KEYS,
     as_number,
-    named_id,
+    make_named_id,
 )
 from oprag.result_key import is_result, read_written
 from oprag.splitting import SourceText
@@ -70,10 +70,10 @@ def arrange(
     *,
     as_text: bool = False,
     seen: Seen | None = None,
-    numbers: Numbers | None = None,
-    neighbours: Neighbours = ALONE,
+    numbers: CitationNumbers | None = None,
+    neighbours: CandidateTail = NO_NEIGHBOURS,
     places: Mapping[int, ChainedPlace] = MappingProxyType({}),
-) -> context.Arranged[NodeWithScore]:
+) -> context.OrderedContext[NodeWithScore]:
     """Select, order and join retrieved nodes.
 
     Args:
@@ -82,8 +82,8 @@ def arrange(
             sends for a node: with the metadata that it shows to the model.
         as_text: Whether the texts are sent alone, as `format_nodes` writes them.
         seen: What the reader has read already; the result is then what
-            `gather_evidence` writes. None to leave nothing out.
-        numbers: See `gather_evidence`.
+            `write_new_passages` writes. None to leave nothing out.
+        numbers: See `write_new_passages`.
         neighbours: See `oprag.context.arrange`.
         places: What other nodes of the index prove, by rank.
 
@@ -99,11 +99,11 @@ def arrange(
     for rank, place in places.items():
         hits[rank] = hits[rank]._replace(chained=place)
     if seen is not None:
-        written = gather_evidence(hits, options, seen, neighbours, numbers)
-        return written.made(partial(node_of, options=options))
+        written = write_new_passages(hits, options, seen, neighbours, numbers)
+        return written.map(partial(node_of, options=options))
     sent = None if as_text else partial(sent_text, cited=options.citations)
     arranged = context.arrange(hits, options, sent_text=sent, neighbours=neighbours)
-    made = arranged.made(partial(node_of, options=options))
+    made = arranged.map(partial(node_of, options=options))
     if as_text or not options.citations:
         return made
     heads = headers(arranged.passages, separator=options.separator)
@@ -178,7 +178,7 @@ def node_of(passage: Passage, options: ContextOptions | None = None) -> NodeWith
         return _node(passage, objects, options)
     metadata = result_metadata(passage, options, whole=len(objects) == 1)
     unseen = [key for key in metadata if key in OWN_KEYS or key in RESULT_KEYS]
-    own_id = named_id(f"{passage.citation}\n{passage.text}")
+    own_id = make_named_id(f"{passage.citation}\n{passage.text}")
     node = new_node(own_id, passage.text, metadata, unseen)
     return NodeWithScore(node=node, score=passage.chunks[0].score)
 
@@ -223,7 +223,7 @@ def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
     keys = (PART_INDEX, CHAR_START, CHAR_END)
     part, start, end = [as_number(metadata.get(key)) for key in keys]
     changes: dict[str, Any] = {
-        "id_": chunk.id or named_id(f"{metadata}\n{chunk.text}"),
+        "id_": chunk.id or make_named_id(f"{metadata}\n{chunk.text}"),
         "metadata": metadata,
         "excluded_llm_metadata_keys": hidden(first.excluded_llm_metadata_keys, added),
         "excluded_embed_metadata_keys": hidden(

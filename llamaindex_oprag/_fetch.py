@@ -42,7 +42,7 @@ class Fetch:
             own = base.similarity_top_k
             self._k = max(own, k or 0)
             if at_least:
-                self._plan = FetchPlan.beginning_with(max(at_least, own))
+                self._plan = FetchPlan.start_with(max(at_least, own))
             elif k is None and own == DEFAULT_SIMILARITY_TOP_K:
                 self._plan = plan
 

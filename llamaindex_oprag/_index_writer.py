@@ -11,7 +11,7 @@ from llama_index.core.schema import BaseNode
 from llama_index.core.vector_stores import SimpleVectorStore
 
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
-from oprag.indexing import ChunkWriter, VectorCheck, WantedChunk, in_thread
+from oprag.indexing import ChunkWriter, VectorCheck, WantedChunk, finish_in_thread
 from oprag.stores import ChunkStore, StoredChunk, Wanted
 
 
@@ -93,13 +93,13 @@ class IndexWriter(ChunkWriter):
 
     async def adelete(self, ids: Sequence[str]) -> None:
         if not self._awaits:
-            await in_thread(self.delete, ids)
+            await finish_in_thread(self.delete, ids)
             return
         if not self._reads_nodes:
-            await in_thread(self._delete_nodes, ids)
+            await finish_in_thread(self._delete_nodes, ids)
         await self._index.adelete_nodes(list(ids))
         if self._reads_nodes:
-            await in_thread(self._delete_nodes, ids)
+            await finish_in_thread(self._delete_nodes, ids)
 
     def _with_vectors(
         self, chunks: Sequence[WantedChunk], vectors: dict[str, list[float]]
@@ -118,7 +118,7 @@ class IndexWriter(ChunkWriter):
 
     async def _ainsert(self, nodes: list[BaseNode]) -> None:
         if not self._awaits:
-            await in_thread(self._insert, nodes)
+            await finish_in_thread(self._insert, nodes)
             return
         try:
             await self._index.ainsert_nodes(nodes)
@@ -126,7 +126,7 @@ class IndexWriter(ChunkWriter):
             self._take_back(nodes)
             raise
         except BaseException:  # also one that is cancelled
-            await in_thread(self._take_back, nodes)
+            await finish_in_thread(self._take_back, nodes)
             raise
 
     def _insert(self, nodes: list[BaseNode]) -> None:

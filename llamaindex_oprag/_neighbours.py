@@ -16,8 +16,8 @@ from llamaindex_oprag._chunk_stores.docstore import (
 from llamaindex_oprag._convert import neighbour_of
 from llamaindex_oprag._searched import search_filter, searched_index
 from llamaindex_oprag.stores import chunk_store
-from oprag.context import ALONE, Neighbours, Widening
-from oprag.effects import Do, Steps, in_thread
+from oprag.context import NO_NEIGHBOURS, CandidateTail, NeighbourSearch
+from oprag.effects import Effect, Effects, run_in_thread
 from oprag.errors import InvalidOptionError
 from oprag.stores import Bm25, ChunkStore, SearchedChunks, SearchFilter
 
@@ -47,8 +47,8 @@ class Neighbourhood:
             self._chunks = SearchedChunks(store, self._search, "widen")
 
     def widened(
-        self, hits: Sequence[NodeWithScore], widening: Widening
-    ) -> Steps[tuple[list[NodeWithScore], Neighbours]]:
+        self, hits: Sequence[NodeWithScore], widening: NeighbourSearch
+    ) -> Effects[tuple[list[NodeWithScore], CandidateTail]]:
         """Return hits and neighbours as `arrange` takes them."""
         near = []
         if self._chunks is not None and (wanted := widening.requests()):
@@ -63,15 +63,15 @@ class Neighbourhood:
         beside = [neighbour_of(hits[hit], chunk) for hit, chunk in near]
         beside += [NodeWithScore(node=node) for node in linked]
         stored, links = self._chunks is not None, frozenset(with_links)
-        listed, found = widening.listed(hits, beside, stored=stored, linked=links)
+        listed, found = widening.combine(hits, beside, stored=stored, linked=links)
         # LlamaIndex links all nodes of a document but an only one to each other.
         if found.lacking and all(hit.node.source_node for hit in hits[: widening.hits]):
-            found = ALONE
+            found = NO_NEIGHBOURS
         return listed, found
 
     def _linked(
-        self, nodes: Mapping[int, BaseNode], own: set[str], widening: Widening
-    ) -> Steps[list[BaseNode]]:
+        self, nodes: Mapping[int, BaseNode], own: set[str], widening: NeighbourSearch
+    ) -> Effects[list[BaseNode]]:
         """Follow PREVIOUS and NEXT ids, one step at a time from all hits at once.
 
         Returns:
@@ -94,7 +94,7 @@ class Neighbourhood:
                 if beside is not None and beside.node_id not in found:
                     asked.setdefault(beside.node_id, (number, side))
             work = partial(nodes_by_id, self._index, [*asked])
-            came: list[BaseNode] = yield Do(work, partial(in_thread, work))
+            came: list[BaseNode] = yield Effect(work, partial(run_in_thread, work))
             there = {node.node_id: node for node in came}
             kept = [(*asked[each], there[each]) for each in asked if each in there]
             ends = [(number, node, side) for number, side, node in kept]

@@ -15,7 +15,7 @@ from llama_index.core.memory import BaseMemory
 
 from oprag.agents import Conversations, highest_mention
 from oprag.chunk import Passage
-from oprag.context import Numbers, Seen
+from oprag.context import CitationNumbers, Seen
 from oprag.marks import SEE_ABOVE
 from oprag.metadata import NUMBERS
 
@@ -38,8 +38,8 @@ class _Text(NamedTuple):
         return text == self.text
 
 
-def _read(text: str, seen: Seen, numbers: Numbers) -> _Text:
-    shown = [*numbers.shown_in(text).values()]
+def _read(text: str, seen: Seen, numbers: CitationNumbers) -> _Text:
+    shown = [*numbers.find_in(text).values()]
     # What a search of ours answered has numbers of its documents' own.
     ours = shown or SEE_ABOVE in text
     mentioned = 0 if ours else highest_mention(text)
@@ -58,7 +58,7 @@ class Run:
         default_factory=lambda: Conversations(_read)
     )
     _lock: Lock = field(default_factory=Lock)
-    _numbers: Numbers = field(default_factory=Numbers)
+    _numbers: CitationNumbers = field(default_factory=CitationNumbers)
     _stored: Any = None
     """The numbers as the store has them."""
 
@@ -76,11 +76,11 @@ class Run:
         finally:
             self._lock.release()
 
-    async def numbers(self, store: Any) -> Numbers:
+    async def numbers(self, store: Any) -> CitationNumbers:
         """Return the numbers that a store has: the same object while it has them."""
         stored = await store.get(NUMBERS, default=[])
         if stored != self._stored:
-            self._numbers = Numbers(stored)
+            self._numbers = CitationNumbers(stored)
             self._stored = list(stored)
         return self._numbers
 
@@ -121,7 +121,7 @@ class Run:
             whole = "\n".join(said)
             self.answers = [answer for answer in self.answers if answer not in whole]
         texts = [*said, *answered, *self.answers]
-        return [text for text in texts if Numbers.may_be_in(text)]
+        return [text for text in texts if CitationNumbers.may_be_in(text)]
 
 
 _runs: WeakKeyDictionary[Any, Run] = WeakKeyDictionary()

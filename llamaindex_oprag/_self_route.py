@@ -35,7 +35,7 @@ from oprag.calls import CallModel, Dialogue, qa_prompt
 from oprag.context import ContextOptions, FetchPlan, Problems, single_passage
 from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError, ModelCallError
-from oprag.metadata import DOC_URI, RESULT_KEYS, named_id
+from oprag.metadata import DOC_URI, RESULT_KEYS, make_named_id
 from oprag.routing import (
     Routed,
     RouteOptions,
@@ -169,7 +169,7 @@ class SelfRouting(Answering):
         """
         self._routed = result
         if result.problems:
-            self._options.problems.tell(result.problems)
+            self._options.problems.warn(result.problems)
         if self.shown:
             return ()
         return (EMPTY_RESPONSE if result.step is None else result.text or "",)
@@ -305,7 +305,7 @@ def _nodes_of(context: StepContext) -> list[NodeWithScore]:
     for excerpt, chunks, metadata in context.described():
         name, (start, end) = excerpt.name, excerpt.span
         unseen = [key for key in metadata if key == DOC_URI or key in RESULT_KEYS]
-        own_id = named_id(f"{name}\n{start}-{end}")
+        own_id = make_named_id(f"{name}\n{start}-{end}")
         beside = chunks[0] if chunks else None
         node = new_node(own_id, excerpt.text, metadata, unseen, beside)
         nodes.append(NodeWithScore(node=node))

@@ -27,7 +27,7 @@ from oprag.documents import (
     exact_text,
     replaced,
 )
-from oprag.effects import in_thread
+from oprag.effects import run_in_thread
 from oprag.errors import DocumentNotFoundError, MissingDocumentError
 from oprag.locating import locate
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
@@ -134,10 +134,10 @@ class PositionAnnotator(TransformComponent):
         """Async version of `__call__`."""
         if self._takes(nodes := _listed(nodes)):
             return nodes
-        names = await in_thread(partial(_source_ids, nodes))
+        names = await run_in_thread(partial(_source_ids, nodes))
         source = self._source(names)
         texts = {name: exact_text(name, await source.aread(name)) for name in names}
-        return await in_thread(partial(self._annotated, nodes, texts))
+        return await run_in_thread(partial(self._annotated, nodes, texts))
 
     def _takes(self, nodes: Sequence[BaseNode]) -> bool:
         """Keep documents that no parser has seen, as a pipeline's run begins."""

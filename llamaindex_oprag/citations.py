@@ -1,4 +1,4 @@
-"""`cited` and `acited`: the passage that each number of a conversation means."""
+"""`resolve` and `acited`: the passage that each number of a conversation means."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from llama_index.core.workflow import Context
 
 from llamaindex_oprag._convert import node_of
 from llamaindex_oprag.results import as_passages
-from oprag.context import Numbers
-from oprag.effects import in_thread
+from oprag.context import CitationNumbers
+from oprag.effects import run_in_thread
 from oprag.errors import InvalidOptionError, wrong_object
 from oprag.metadata import NUMBERS
 from oprag.result_key import is_result, read_number
@@ -56,13 +56,13 @@ def cited(conversation: Any, response: Any = None) -> dict[int, NodeWithScore]:
 
 
 async def acited(conversation: Any, response: Any = None) -> dict[int, NodeWithScore]:
-    """Async version of `cited`."""
+    """Async version of `resolve`."""
     if isinstance(conversation, Context):
         return await _of_context(conversation, response)
     if isinstance(conversation, BaseMemory):
         messages = await conversation.aget_all()
-        return await in_thread(lambda: _of_messages(messages))
-    return await in_thread(lambda: _of_response(conversation))
+        return await run_in_thread(lambda: _of_messages(messages))
+    return await run_in_thread(lambda: _of_response(conversation))
 
 
 async def _of_context(context: Context[Any], response: Any) -> dict[int, NodeWithScore]:
@@ -73,24 +73,24 @@ async def _of_context(context: Context[Any], response: Any) -> dict[int, NodeWit
     )
     if entries is None or restart:
         raise _restarting(context)
-    numbers = Numbers(entries)
+    numbers = CitationNumbers(entries)
     memory = await context.store.get("memory", default=None)
     said = await memory.aget_all() if isinstance(memory, BaseMemory) else []
     conversation = "\n".join(message.content or "" for message in said)
 
     def resolved() -> dict[int, NodeWithScore]:
-        shown = numbers.shown_in(conversation).values()
-        passages = numbers.cited([*as_passages(nodes), *shown])
+        shown = numbers.find_in(conversation).values()
+        passages = numbers.resolve([*as_passages(nodes), *shown])
         return {number: node_of(passage) for number, passage in passages.items()}
 
-    return await in_thread(resolved)
+    return await run_in_thread(resolved)
 
 
 def _of_messages(messages: Iterable[ChatMessage]) -> dict[int, NodeWithScore]:
     """Return what the tools' messages of a memory show."""
     found: dict[int, NodeWithScore] = {}
     for message in messages:
-        for passage in Numbers.read_from(message.content or ""):
+        for passage in CitationNumbers.read_from(message.content or ""):
             number = passage.number or 0
             if number in found and found[number].text != passage.text:
                 raise _restarting(messages)

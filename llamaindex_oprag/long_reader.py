@@ -21,7 +21,7 @@ from llamaindex_oprag._tokenizer import default_tokenizer
 from llamaindex_oprag.results import as_nodes, as_passages
 from oprag.calls import Dialogue, aanswer, answer
 from oprag.documents import check_entries
-from oprag.effects import in_thread
+from oprag.effects import run_in_thread
 from oprag.errors import refuse_unknown
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag.units import (
@@ -29,7 +29,7 @@ from oprag.units import (
     LONG_PROMPT,
     PROMPT_VARIABLES,
     SHORT_PROMPT,
-    Reading,
+    LongAnswer,
     check_reader_option,
     read_long,
 )
@@ -152,7 +152,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
     ) -> RESPONSE_TEXT_TYPE:
         """Async version of `get_response`."""
         begin = partial(_LongReading, self, query_str, text_chunks)
-        reading = await in_thread(begin)
+        reading = await run_in_thread(begin)
         pieces = aanswer(reading, streaming=self._streaming)
         if self._streaming:
             return pieces
@@ -211,7 +211,7 @@ class _LongReading(Answering):
         self._text = reader.separator.join(texts)
         self._long_answer: str | None = None
 
-    def dialogue(self) -> Dialogue[Reading]:
+    def dialogue(self) -> Dialogue[LongAnswer]:
         """The long reader, call by call."""
         return read_long(
             self._text,
@@ -231,7 +231,7 @@ class _LongReading(Answering):
         """The prompt of a call."""
         return self._reader.templates[prompt]
 
-    def end(self, result: Reading) -> Iterable[str]:
+    def end(self, result: LongAnswer) -> Iterable[str]:
         """Return LlamaIndex's words where there was nothing to read."""
         self._long_answer = result.long_answer
         return (EMPTY_RESPONSE,) if result.answer is None else ()

@@ -20,9 +20,9 @@ from llamaindex_oprag._tokenizer import with_tokenizer
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.retrievers import WrappingRetriever
 from oprag.chunk import Hit
-from oprag.context import Arranged, ContextOptions, with_texts
+from oprag.context import ContextOptions, OrderedContext, load_texts_then
 from oprag.diagnosing import Verification
-from oprag.effects import Steps
+from oprag.effects import Effects
 from oprag.errors import invalid_option, refuse_unknown
 from oprag.units import (
     UNIT_DESCRIPTIONS,
@@ -139,22 +139,22 @@ class LongUnitRetriever(WrappingRetriever):
         source = self._source.within(search_filter(self))
         return replace(with_tokenizer(self._options), documents=source)
 
-    def _steps(self, query: QueryBundle) -> Steps[Arranged[NodeWithScore]]:
+    def _steps(self, query: QueryBundle) -> Effects[OrderedContext[NodeWithScore]]:
         options, more = self._bound_options(), True
         fetch = Fetch(self.base_retriever, at_least=chunks_for_units(self._k))
         while more:
             found: list[NodeWithScore] = yield self._asking(query, fetch)
             work = partial(self._chosen, hits_of(found))
-            chosen: ChosenUnits = yield with_texts(options, work)
+            chosen: ChosenUnits = yield load_texts_then(options, work)
             more = fetch.wants_more(found, used_all=chosen.too_few)
         if chosen.chunks is not None:
-            return chosen.chunks.made(node_of)
+            return chosen.chunks.map(node_of)
         nodes = []
         for (unit, chunk), text, metadata in (yield from read_units(chosen, options)):
             one = chunk if len(unit.documents) == 1 else None
             node = new_node(unit.id, text, metadata, [*metadata], one)
             nodes.append(NodeWithScore(node=node, score=chunk.score))
-        return Arranged(nodes, used_all=False)
+        return OrderedContext(nodes, used_all=False)
 
     def _chosen(self, hits: Sequence[Hit], options: ContextOptions) -> ChosenUnits:
         return choose_units(self._index, hits, self._k, options)

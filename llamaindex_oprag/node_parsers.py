@@ -30,8 +30,8 @@ from llama_index.core.utils import get_tqdm_iterable
 
 from llamaindex_oprag._convert import hidden, source_of
 from llamaindex_oprag._pickles import refuse_lost_state
-from oprag.context import OwnErrors
-from oprag.effects import in_thread
+from oprag.context import OpragErrorsMixin
+from oprag.effects import run_in_thread
 from oprag.metadata import ALL_RESULT_KEYS, CHAR_END, CHAR_START, OWN_KEYS
 from oprag.splitting import (
     OF_SENTENCES,
@@ -53,7 +53,7 @@ _CALLABLE = "callable "
 """In `to_dict`, before the name of a tokenizer that is only a function."""
 
 
-class OffsetNodeParser(OwnErrors, TextSplitter):
+class OffsetNodeParser(OpragErrorsMixin, TextSplitter):
     """The base of both node parsers: everything but where to cut."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
@@ -116,7 +116,7 @@ class OffsetNodeParser(OwnErrors, TextSplitter):
         work = partial(
             self.get_nodes_from_documents, documents, show_progress, **kwargs
         )
-        return await in_thread(work)
+        return await run_in_thread(work)
 
     def _nodes_of(
         self,

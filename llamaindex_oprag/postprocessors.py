@@ -26,29 +26,29 @@ from llamaindex_oprag._searched import as_retriever, verified_stores
 from llamaindex_oprag.documents import SourceLike, document_source, source_or_none
 from llamaindex_oprag.events import OrderedContextEvent
 from llamaindex_oprag.results import ResultLike
-from oprag.chunk import best_of_each
+from oprag.chunk import interleave
 from oprag.context import (
     DEFAULTS,
     DESCRIPTIONS,
-    Arranged,
     ContextKeywords,
     ContextOptions,
     OnProblem,
+    OpragErrorsMixin,
     Order,
-    OwnErrors,
+    OrderedContext,
     Problems,
     Selection,
-    by_rank,
     check_option,
-    with_texts,
+    load_texts_then,
+    sort_by_rank,
 )
 from oprag.diagnosing import VerifiableOver, Verification
 from oprag.documents import check_entries
-from oprag.effects import Do
+from oprag.effects import Effect
 from oprag.errors import first_unnamed, refuse_unnamed
 from oprag.ordering import SortDocuments
 from oprag.positions import DocumentKey, PositionKeys
-from oprag.result_key import is_result, without_rank
+from oprag.result_key import drop_rank, is_result
 from oprag.stores import SearchFilter
 from oprag.tokens import TokenizerSpec
 
@@ -99,7 +99,7 @@ class PostprocessorKeywords(ContextKeywords, total=False):
 
 
 class OrderPreservingPostprocessor(
-    VerifiableOver, OwnErrors, PostprocessingWithOptions, BaseNodePostprocessor
+    VerifiableOver, OpragErrorsMixin, PostprocessingWithOptions, BaseNodePostprocessor
 ):
     """Puts retrieved nodes into the order of their documents, within a budget.
 
@@ -221,17 +221,17 @@ class OrderPreservingPostprocessor(
     ) -> list[NodeWithScore]:
         return self._reported(nodes, await self._ordering(nodes).later())
 
-    def _ordering(self, nodes: list[NodeWithScore]) -> Do:
-        return with_texts(self.context_options(), partial(arrange, nodes))
+    def _ordering(self, nodes: list[NodeWithScore]) -> Effect:
+        return load_texts_then(self.context_options(), partial(arrange, nodes))
 
     def _reported(
-        self, nodes: list[NodeWithScore], ordered: Arranged[NodeWithScore]
+        self, nodes: list[NodeWithScore], ordered: OrderedContext[NodeWithScore]
     ) -> list[NodeWithScore]:
         # Fewer than LlamaIndex asks for by default are most likely all that there is.
         if ordered.used_all and len(nodes) >= DEFAULT_SIMILARITY_TOP_K:
             ordered = replace(ordered, came=len(nodes))
         _dispatcher.event(OrderedContextEvent(why=dict(ordered.why)))
-        return ordered.reported(self._problems)
+        return ordered.warn_and_return(self._problems)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
@@ -275,19 +275,19 @@ def order_nodes(
         raise first_unnamed("order_nodes", "nodes")
     component = OrderPreservingPostprocessor(**options)
     listed = _listed(nodes, component.context_options())
-    ordered: Arranged[NodeWithScore] = component._ordering(listed).now()  # noqa: SLF001 -- of this module
+    ordered: OrderedContext[NodeWithScore] = component._ordering(listed).now()  # noqa: SLF001 -- of this module
     _dispatcher.event(OrderedContextEvent(why=dict(ordered.why)))
-    return ordered.reported(Problems("order_nodes"))
+    return ordered.warn_and_return(Problems("order_nodes"))
 
 
 def _listed(nodes: Any, options: ContextOptions) -> list[NodeWithScore]:
     """Return one list, the best of each search first; results of components by rank."""
-    listed = best_of_each(nodes)
+    listed = interleave(nodes)
     check_entries("nodes", listed, NodeWithScore, BaseNode)
     if listed is nodes:
         return [scored_node(node) for node in listed]
     searches = [[scored_node(node) for node in search] for search in nodes]
-    listed = best_of_each([by_rank(s, hits_of(s), options) for s in searches])
+    listed = interleave([sort_by_rank(s, hits_of(s), options) for s in searches])
     return [_without_rank(node) for node in listed]
 
 
@@ -295,6 +295,6 @@ def _without_rank(scored: NodeWithScore) -> NodeWithScore:
     """Return a result without its rank: that of a search is not that of the list."""
     if not is_result(scored.node.metadata):
         return scored
-    metadata = without_rank(scored.node.metadata)
+    metadata = drop_rank(scored.node.metadata)
     node = scored.node.model_copy(update={"metadata": metadata})
     return scored.model_copy(update={"node": node})

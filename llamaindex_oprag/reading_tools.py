@@ -12,8 +12,8 @@ from llamaindex_oprag._tokenizer import default_tokenizer
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.results import as_nodes
 from llamaindex_oprag.tools import numbered
-from oprag.agents import DESCRIPTIONS, DocumentReader, Reading, refused
-from oprag.effects import acarry_out, carry_out
+from oprag.agents import DESCRIPTIONS, DocumentReader, ToolReply, answer_refusal
+from oprag.effects import arun_effects, run_effects
 from oprag.tokens import TokenizerSpec
 
 
@@ -71,17 +71,19 @@ class _ReadingTool(FunctionTool):
         """Read, and return the content."""
         if ctx is not None:
             return asyncio_run(self.acall(*args, ctx=ctx, **given))  # type: ignore[no-any-return]
-        return self._output(carry_out(refused(self._fn(*args, **given))), args, given)
+        return self._output(
+            run_effects(answer_refusal(self._fn(*args, **given))), args, given
+        )
 
     async def acall(self, *args: Any, ctx: Any = None, **given: Any) -> ToolOutput:
         """Async version of `call`."""
-        reading = await acarry_out(refused(self._fn(*args, **given)))
+        reading = await arun_effects(answer_refusal(self._fn(*args, **given)))
         if ctx is not None:
             reading = await numbered(ctx, reading)
         return self._output(reading, args, given)
 
     def _output(
-        self, reading: Reading, args: tuple[Any, ...], given: dict[str, Any]
+        self, reading: ToolReply, args: tuple[Any, ...], given: dict[str, Any]
     ) -> ToolOutput:
         bound = signature(self._fn).bind(*args, **given)
         return ToolOutput(

@@ -30,30 +30,30 @@ from llamaindex_oprag._searched import (
 from llamaindex_oprag._tokenizer import with_tokenizer
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from llamaindex_oprag.events import OrderedContextEvent
-from oprag.agents import Evidence
+from oprag.agents import ToolAnswer
 from oprag.chaining import Overlaps
 from oprag.chunk import ChainedPlace
 from oprag.context import (
-    ALONE,
     DEFAULTS,
-    Arranged,
+    NO_NEIGHBOURS,
+    CandidateTail,
+    CitationNumbers,
     ContextKeywords,
     ContextOptions,
     FetchPlan,
-    Neighbours,
-    Numbers,
+    NeighbourSearch,
+    OrderedContext,
     Problems,
     Seen,
     Widen,
-    Widening,
-    by_rank,
     check_option,
     check_widening,
-    with_texts,
+    load_texts_then,
+    sort_by_rank,
 )
 from oprag.diagnosing import FirstLook, Verifiable, Verification
 from oprag.documents import DocumentSource
-from oprag.effects import Do, Steps, acarry_out, carry_out
+from oprag.effects import Effect, Effects, arun_effects, run_effects
 from oprag.errors import InvalidOptionError, refuse_unknown, refuse_unnamed
 from oprag.stores import Bm25, SearchedChunks
 
@@ -107,21 +107,21 @@ class WrappingRetriever(Verifiable, RetrievingWithOptions, BaseRetriever):
         super().__init__(callback_manager=manager, **options)
 
     @abstractmethod
-    def _steps(self, query: QueryBundle) -> Steps[Arranged[NodeWithScore]]:
+    def _steps(self, query: QueryBundle) -> Effects[OrderedContext[NodeWithScore]]:
         """Retrieve."""
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._reported(carry_out(self._steps(query_bundle)))
+        return self._reported(run_effects(self._steps(query_bundle)))
 
     @_dispatcher.span
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._reported(await acarry_out(self._steps(query_bundle)))
+        return self._reported(await arun_effects(self._steps(query_bundle)))
 
-    def _reported(self, ordered: Arranged[NodeWithScore]) -> list[NodeWithScore]:
+    def _reported(self, ordered: OrderedContext[NodeWithScore]) -> list[NodeWithScore]:
         _dispatcher.event(OrderedContextEvent(why=dict(ordered.why)))
-        return ordered.reported(self._problems)
+        return ordered.warn_and_return(self._problems)
 
-    def _asking(self, query: QueryBundle, fetch: Fetch) -> Do:
+    def _asking(self, query: QueryBundle, fetch: Fetch) -> Effect:
         """Return the next question to the base retriever; index nodes are resolved."""
         base = fetch.retriever()
         resolved = super()._handle_recursive_retrieval
@@ -133,7 +133,7 @@ class WrappingRetriever(Verifiable, RetrievingWithOptions, BaseRetriever):
         async def later() -> list[NodeWithScore]:
             return await aresolved(query, await base.aretrieve(query))
 
-        return Do(now, later)
+        return Effect(now, later)
 
     def _handle_recursive_retrieval(
         self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
@@ -238,8 +238,8 @@ class OrderPreservingRetriever(WrappingRetriever):
         self._by_words: tuple[Any, Bm25] | None = None
         self._overlaps = Overlaps()
         self._look = FirstLook(enabled=verify_index)
-        self._arrange: Callable[..., Arranged[NodeWithScore]] = arrange
-        self._evidence: Evidence[Any]
+        self._arrange: Callable[..., OrderedContext[NodeWithScore]] = arrange
+        self._evidence: ToolAnswer[Any]
         super().__init__(
             base_retriever,
             callback_manager=callback_manager,
@@ -269,7 +269,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         return Verification(stores, options, overlaps=True, inside=inside)
 
     def _for_tool(
-        self, seen: Seen | None = None, numbers: Numbers | None = None
+        self, seen: Seen | None = None, numbers: CitationNumbers | None = None
     ) -> Self:
         """A copy whose budget counts what `format_nodes` writes.
 
@@ -278,7 +278,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         arranging = partial(arrange, as_text=True, seen=seen, numbers=numbers)
         options, problems = replace(self._options, citations=True), self._problems
         if seen is not None:  # that there is not enough new text is no mistake
-            problems = problems.of_any_budget()
+            problems = problems.silence_budget()
         copied = copy.copy(self)
         vars(copied).update(_arrange=arranging, _options=options, _problems=problems)
         return copied
@@ -301,11 +301,11 @@ class OrderPreservingRetriever(WrappingRetriever):
                 options = replace(options, top_n=fetch.asked if fills else None)
             else:
                 options = replace(options, token_budget=token_budget)
-                vars(ranking).update(_problems=self._problems.of_any_budget())
+                vars(ranking).update(_problems=self._problems.silence_budget())
         vars(ranking).update(_options=options)
         return ranking, fills
 
-    def _steps(self, query: QueryBundle) -> Steps[Arranged[NodeWithScore]]:
+    def _steps(self, query: QueryBundle) -> Effects[OrderedContext[NodeWithScore]]:
         options, around, more = self._bound_options(), self._neighbourhood(), True
         self._look.begin(self._readable, options)
         plan = None
@@ -315,24 +315,26 @@ class OrderPreservingRetriever(WrappingRetriever):
         while more:
             found: list[NodeWithScore] = yield self._asking(query, fetch)
             if self._bm25 or around is not None:
-                found = by_rank(found, hits_of(found), options)
+                found = sort_by_rank(found, hits_of(found), options)
             if (words := self._words()) is not None:
                 found = fused(found, query.query_str, fetch.asked, words)
-            listed, neighbours = found, ALONE
+            listed, neighbours = found, NO_NEIGHBOURS
             if around is not None and self._widen is not None:
                 hits = hits_of(found)
                 ids = [each.node.node_id for each in found]
-                near = Widening(hits, self._widen, options, fills=fetch.fills, ids=ids)
+                near = NeighbourSearch(
+                    hits, self._widen, options, fills=fetch.fills, ids=ids
+                )
                 listed, neighbours = yield from around.widened(found, near)
-            ordered: Arranged[NodeWithScore] = yield from self._overlaps.arranged(
+            ordered: OrderedContext[NodeWithScore] = yield from self._overlaps.arranged(
                 partial(self._arranging, listed, options, neighbours),
                 partial(hits_of, listed),
                 self._readable,
                 options.document_key,
             )
             more = fetch.wants_more(found, used_all=ordered.used_all)
-        self._look.tell(self._problems)
-        if isinstance(ordered, Evidence):
+        self._look.warn(self._problems)
+        if isinstance(ordered, ToolAnswer):
             self._evidence = ordered
         starved = ordered.used_all and found and fetch.may_have_more(len(found))
         if starved and options.top_n is None:
@@ -343,12 +345,12 @@ class OrderPreservingRetriever(WrappingRetriever):
         self,
         nodes: Sequence[NodeWithScore],
         options: ContextOptions,
-        neighbours: Neighbours,
+        neighbours: CandidateTail,
         places: Mapping[int, ChainedPlace],
-    ) -> Do:
+    ) -> Effect:
         """Return how nodes that come best first are put in order."""
         work = partial(self._arrange, nodes, neighbours=neighbours, places=places)
-        return with_texts(options, work)
+        return load_texts_then(options, work)
 
     def _readable(self) -> SearchedChunks | None:
         """Return the stored nodes that may show the order of those without positions.

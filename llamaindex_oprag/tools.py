@@ -17,9 +17,9 @@ from llamaindex_oprag._runs import run_of
 from llamaindex_oprag._searched import OF_SEARCH, as_retriever
 from llamaindex_oprag.results import format_nodes
 from llamaindex_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
-from oprag.agents import NOTHING_FOUND, Reading, search_description
+from oprag.agents import NOTHING_FOUND, ToolReply, search_description
 from oprag.diagnosing import Verifiable, Verification
-from oprag.effects import in_thread
+from oprag.effects import run_in_thread
 from oprag.errors import (
     InvalidOptionError,
     invalid_option,
@@ -164,7 +164,7 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
 
     async def _aall(self, input: str) -> ToolOutput:  # noqa: A002 -- as above
         nodes = await self._retriever._for_tool().aretrieve(input)  # noqa: SLF001 -- as above
-        return await in_thread(partial(self._output, input, nodes))
+        return await run_in_thread(partial(self._output, input, nodes))
 
     def _next(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
         output: ToolOutput = asyncio_run(self._anext(input, ctx))
@@ -175,7 +175,7 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
         async with run.turn():
             numbers = await run.numbers(ctx.store)
             texts = await run.texts(ctx.store)
-            with run.conversations.reading(texts, numbers) as conversation:
+            with run.conversations.begin_reading(texts, numbers) as conversation:
                 reading = self._retriever._for_tool(conversation.seen, numbers)  # noqa: SLF001 -- as above
                 nodes = await reading.aretrieve(input)
             evidence = reading._evidence  # noqa: SLF001 -- as above
@@ -197,14 +197,14 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
         )
 
 
-async def numbered(ctx: Context, reading: Reading) -> Reading:
+async def numbered(ctx: Context, reading: ToolReply) -> ToolReply:
     """Number what another tool shows on, and note that it was shown."""
     run = run_of(ctx.store)
     async with run.turn():
         numbers = await run.numbers(ctx.store)
-        passages = tuple(numbers.numbered(reading.passages))
+        passages = tuple(numbers.assign(reading.passages))
         if not passages:
             return reading
         text = reading.text.replace("[1]", f"[{passages[0].number}]", 1)
         await run.note(ctx.store, passages, text)
-    return Reading(text, passages)
+    return ToolReply(text, passages)

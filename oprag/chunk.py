@@ -12,8 +12,8 @@ from oprag.citations import (
     as_line,
     derive_citation,
     name_on_pages,
+    name_part,
     name_position,
-    named_part,
 )
 from oprag.landmarks import Landmarks, join_landmarks
 from oprag.metadata import PART_INDEX, uri_of
@@ -238,7 +238,7 @@ class Passage(NamedTuple):
         return join_landmarks([chunk.metadata for chunk in self.chunks])
 
 
-OTHER_ENDS = "。！？｡।॥؟۔።"
+SENTENCE_TERMINATORS = "。！？｡।॥؟۔።"
 """Marks that end a sentence whatever is around them, in scripts other than Latin."""
 
 CUT_CHARACTER = "\ufffd"
@@ -337,7 +337,7 @@ class FullText(NamedTuple):
     def page_names(self) -> list[str]:
         """Name the parts for people: of several on a page as `page 3 (part 7)`."""
         parts = [(metadata, int(metadata[PART_INDEX])) for metadata, _ in self.pages]
-        names = [named_part(*part) for part in parts]
+        names = [name_part(*part) for part in parts]
         times = Counter(names)
         return [
             f"{name} (part {number})" if times[name] > 1 else name
@@ -345,7 +345,7 @@ class FullText(NamedTuple):
         ]
 
 
-def best_of_each(found: Any) -> Any:
+def interleave(found: Any) -> Any:
     """Return the results of several searches as one list, the best of each first.
 
     Args:

@@ -93,19 +93,21 @@ def derive_citation(
     """
     place = [as_line(name)]
     if part is not None:
-        place.append(named_part(metadata, part))
+        place.append(name_part(metadata, part))
     found = read_landmarks(metadata) if landmarks is None else landmarks
     if found.heading:
         heading = as_line(name_heading(found.heading), _LONGEST_HEADING)
         place.append(f'"{heading}"' if heading else "")
     place.append(found.unit)
     if spans:
-        position = named_characters(spans[0][0], spans[-1][1])
+        position = name_characters(spans[0][0], spans[-1][1])
     place.append(name_times(found) or position)
     return ", ".join(filter(None, place)) or UNKNOWN_DOCUMENT
 
 
-def distinct_names(documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+def disambiguate_names(
+    documents: Iterable[tuple[str, str]],
+) -> dict[tuple[str, str], str]:
     """Return what people call documents, by key and full name.
 
     Of a whole path these are its last two parts, and more where others end alike.
@@ -141,7 +143,7 @@ def _last_parts(name: str, count: int) -> str:
     return as_line(name)
 
 
-def named_characters(start: int, end: int) -> str:
+def name_characters(start: int, end: int) -> str:
     """Name a span for people: `characters 0-120`, `from character 40`."""
     return f"characters {start}-{end}" if start < end else f"from character {start}"
 
@@ -189,7 +191,7 @@ def name_on_pages(
     Of a span over several pages the first and the last are named.
     """
     on_it = [
-        f"{page}, {named_characters(max(start, first) - first, to - first)}"
+        f"{page}, {name_characters(max(start, first) - first, to - first)}"
         for page, (first, last) in pages
         if start < last and (to := min(end, last)) >= max(start, first) + (start < end)
     ]
@@ -207,7 +209,7 @@ _PART_NAMES = (
 """Keys of a part, and what it is to a reader; the first that is there counts."""
 
 
-def named_part(metadata: Mapping[str, Any], part: int) -> str:
+def name_part(metadata: Mapping[str, Any], part: int) -> str:
     """Name a part for people: `page 3`, or by its number, where nothing names it."""
     name = metadata.get(PART_NAME)
     if isinstance(name, str) and (line := as_line(name)):

@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 _RequestT = TypeVar("_RequestT")
 
 
-class Do(NamedTuple):
+class Effect(NamedTuple):
     """I/O that is to be done."""
 
     now: Callable[[], Any]
@@ -24,7 +24,7 @@ class Do(NamedTuple):
     """Does the same, awaited."""
 
 
-Steps: TypeAlias = Generator[Do, Any, _T]
+Effects: TypeAlias = Generator[Effect, Any, _T]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def advance(
         return Finished(stop.value)
 
 
-def carry_out(steps: Steps[_T]) -> _T:
+def run_effects(steps: Effects[_T]) -> _T:
     """Do what the steps ask for; return their result. They are told what fails."""
     step = advance(steps)
     while not isinstance(step, Finished):
@@ -59,7 +59,7 @@ def carry_out(steps: Steps[_T]) -> _T:
     return step.result
 
 
-async def in_thread(work: Callable[[], _T]) -> _T:
+async def run_in_thread(work: Callable[[], _T]) -> _T:
     """Do work in a thread of the event loop's own; context variables are the caller's.
 
     A caller that is cancelled goes on at once; the thread ends when its work is done.
@@ -69,19 +69,19 @@ async def in_thread(work: Callable[[], _T]) -> _T:
     return await to_thread(work)
 
 
-async def acarry_out(
-    steps: Steps[_T], in_thread: Callable[..., Awaitable[Any]] = in_thread
+async def arun_effects(
+    steps: Effects[_T], run_in_thread: Callable[..., Awaitable[Any]] = run_in_thread
 ) -> _T:
-    """Async version of `carry_out`; what the steps do themselves is done in a thread.
+    """Async version of `run_effects`; what the steps do themselves is done in a thread.
 
     They may be at long texts, or load what counts tokens.
     """
-    step = await in_thread(partial(advance, steps))
+    step = await run_in_thread(partial(advance, steps))
     while not isinstance(step, Finished):
         answer = error = None
         try:
             answer = await step.later()
         except Exception as raised:  # noqa: BLE001 -- as above
             error = raised
-        step = await in_thread(partial(advance, steps, answer, error))
+        step = await run_in_thread(partial(advance, steps, answer, error))
     return step.result  # type: ignore[no-any-return]  # that of the steps

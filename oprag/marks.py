@@ -76,7 +76,7 @@ def escape_marks(text: str, separator: str = "\n\n") -> str:
 def unescape_marks(text: str) -> str:
     """Return the text of which `escape_marks` wrote this."""
     read, at = [], 0
-    for place in _escaped(text):
+    for place in _find_escapes(text):
         read.append(text[at:place])
         at = place + 1
     return "".join([*read, text[at:]]) if read else text
@@ -94,13 +94,13 @@ def length_written(text: str, start: int, length: int) -> int:
     while True:
         part = text[start : start + length + added + _LONGEST]
         # Each backslash before it moves a bracket one further than in its document.
-        of_text = [p for n, p in enumerate(_escaped(part)) if p - n < length]
+        of_text = [p for n, p in enumerate(_find_escapes(part)) if p - n < length]
         if len(of_text) == added:
             return length + added
         added = len(of_text)
 
 
-def _escaped(text: str) -> list[int]:
+def _find_escapes(text: str) -> list[int]:
     """Return where the backslashes are that were written before brackets of marks."""
     return [
         found.start() - 1

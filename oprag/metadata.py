@@ -155,7 +155,7 @@ def document_key(name: str) -> str:
     return _digest(name).hex()[:_KEY_DIGITS]
 
 
-def without_reserved_keys(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def drop_reserved_keys(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy without the reserved keys of results."""
     if _OF_RESULTS.isdisjoint(metadata):
         return dict(metadata)
@@ -272,7 +272,7 @@ def chunk_id(
         part: Its `part_index`.
         offset: Where the text that was split begins, if it was a chunk itself.
     """
-    return named_id(f"{_part_of_ids(name, version, part, offset)}/{index}")
+    return make_named_id(f"{_part_of_ids(name, version, part, offset)}/{index}")
 
 
 def chunk_ids(
@@ -285,7 +285,7 @@ def chunk_ids(
 ) -> list[str]:
     """Return the stable ids of several chunks of one part; see `chunk_id`."""
     of_part = _part_of_ids(name, version, part, offset)
-    return [named_id(f"{of_part}/{index}") for index in indexes]
+    return [make_named_id(f"{of_part}/{index}") for index in indexes]
 
 
 def _part_of_ids(name: str, version: str, part: int | None, offset: int) -> str:
@@ -302,7 +302,7 @@ def is_in_all(key: str, value: object, metadatas: Iterable[Mapping[str, Any]]) -
         return False
 
 
-def indexed_id(metadata: Mapping[str, Any], index: int) -> str:
+def make_indexed_id(metadata: Mapping[str, Any], index: int) -> str:
     """Return the id that `index_documents` gives to a chunk.
 
     It is made of the chunk's document, version and part, its number in the document,
@@ -320,7 +320,7 @@ def indexed_id(metadata: Mapping[str, Any], index: int) -> str:
 def indexed_ids(metadata: Mapping[str, Any]) -> Callable[[int], str]:
     """Return what gives the id of each chunk that has such metadata by its number.
 
-    See `indexed_id`.
+    See `make_indexed_id`.
     """
     start = metadata.get(CHAR_START)
     others = [
@@ -333,10 +333,10 @@ def indexed_ids(metadata: Mapping[str, Any]) -> Callable[[int], str]:
     version, part = str(metadata.get(DOC_VERSION) or ""), metadata.get(PART_INDEX)
     of_part = _part_of_ids(str(metadata.get(DOC_URI) or ""), version, part, 0)
     told = f"\n{others!r}"
-    return lambda index: named_id(named_id(f"{of_part}/{index}") + told)
+    return lambda index: make_named_id(make_named_id(f"{of_part}/{index}") + told)
 
 
-def named_id(name: str) -> str:
+def make_named_id(name: str) -> str:
     """Return the stable id of anything that has a name: `uuid5` in `NAMESPACE_OID`.
 
     Written out, because each chunk beside a hit needs one, and this takes a third.
@@ -349,7 +349,7 @@ def named_id(name: str) -> str:
     return f"{first}-{second}-5{third}-{fourth}-{hashed[20:32]}"
 
 
-def joined_id(ids: Sequence[str], slices: Sequence[tuple[int, int]] = ()) -> str:
+def make_joined_id(ids: Sequence[str], slices: Sequence[tuple[int, int]] = ()) -> str:
     """Stable id of what was made of several chunks, or of slices of them.
 
     Args:
@@ -358,7 +358,7 @@ def joined_id(ids: Sequence[str], slices: Sequence[tuple[int, int]] = ()) -> str
             slices of the same chunks have other ids.
     """
     places = "".join([f"\n{start}-{end}" for start, end in slices]) if slices else ""
-    return named_id("\n".join(ids) + places)
+    return make_named_id("\n".join(ids) + places)
 
 
 def chunk_metadata(

@@ -55,7 +55,7 @@ def _release(version: str) -> list[int]:
     return [int(part) for part in numbers[0].split(".") if part] if numbers else []
 
 
-def bundled_folder(package: str, *parts: str) -> Path | None:
+def find_bundled_folder(package: str, *parts: str) -> Path | None:
     """Find a folder inside an installed package without importing the package.
 
     Args:

@@ -53,7 +53,7 @@ def document_order(
     groups = group_by_document(chunks)
     documents = _documents_in_order(groups, sort_documents)
     return [
-        chunk for document in documents for chunk in _in_reading_order(groups[document])
+        chunk for document in documents for chunk in _sort_by_position(groups[document])
     ]
 
 
@@ -70,7 +70,7 @@ def group_by_document(chunks: Iterable[Chunk]) -> dict[str, list[Chunk]]:
     return groups
 
 
-def _in_reading_order(chunks: Sequence[Chunk]) -> list[Chunk]:
+def _sort_by_position(chunks: Sequence[Chunk]) -> list[Chunk]:
     placed = [chunk for chunk in chunks if chunk.position is not None]
     placed.sort(key=attrgetter("position", "among", "rank"))
     if len(placed) == len(chunks):

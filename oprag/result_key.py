@@ -170,7 +170,7 @@ def is_unchanged(metadata: Mapping[str, Any], text: str) -> bool:
     return written is not None and written.text_hash == text_hash(text)
 
 
-def without_rank(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def drop_rank(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata of a result of one of several lists that were joined.
 
     The rank in its list is not that in the joined one. Metadata of anything else are

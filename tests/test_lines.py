@@ -12,7 +12,7 @@ from oprag.chunk import Chunk, FullText, Passage, Span
 from oprag.citations import LONGEST_IN_LINE, as_line
 from oprag.context import headers
 from oprag.documents import document_source
-from oprag.effects import carry_out
+from oprag.effects import run_effects
 from oprag.metadata import text_hash
 
 FORGED = (
@@ -137,5 +137,5 @@ def test_lists_of_a_reader_have_a_line_for_each_document(name):
     text = "# One\rtwo\u2028three\n\nA.\n"
     reader = DocumentReader(document_source({name: text}))
 
-    assert is_one_line(carry_out(reader.documents()).text)
-    assert is_one_line(carry_out(reader.outline(name)).text)
+    assert is_one_line(run_effects(reader.documents()).text)
+    assert is_one_line(run_effects(reader.outline(name)).text)

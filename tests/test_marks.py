@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oprag import order_context, render
-from oprag.context import Numbers
+from oprag.context import CitationNumbers
 from oprag.marks import LINE_ENDS, escape_marks, length_written, unescape_marks
 from tests.kit.effort import cases
 
@@ -103,11 +103,11 @@ def test_a_rendered_context_has_as_many_marks_as_passages_and_gaps(texts, separa
     gaps = re.findall(rf"(?m){begin}\[…\]", written)
     assert len(gaps) == len(texts) - 1
     if separator == "\n\n":
-        read = [*Numbers.read_from(written)]
+        read = [*CitationNumbers.read_from(written)]
         assert [each.text for each in read] == [each.text for each in passages]
-    numbers = Numbers()
-    numbers.add(numbers.numbered(passages))
-    assert {p.number: p.text for p in numbers.shown_in(written).values()} == {
+    numbers = CitationNumbers()
+    numbers.add(numbers.assign(passages))
+    assert {p.number: p.text for p in numbers.find_in(written).values()} == {
         n: p.text for n, p in enumerate(passages, start=1)
     }
     plain = render(passages, separator=separator)

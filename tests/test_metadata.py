@@ -12,9 +12,9 @@ from oprag.metadata import (
     chunk_id,
     document_key,
     document_version,
-    indexed_id,
-    joined_id,
-    named_id,
+    make_indexed_id,
+    make_joined_id,
+    make_named_id,
     version_settings,
     version_text,
 )
@@ -68,13 +68,13 @@ def test_settings_are_named_the_same_way_on_every_run():
 
 def test_what_is_joined_has_an_id_of_its_own_that_is_always_the_same():
     ids = [
-        joined_id("ab"),
-        joined_id("ba"),
-        joined_id(["ab"]),
-        joined_id("ab", [(0, 3)]),
+        make_joined_id("ab"),
+        make_joined_id("ba"),
+        make_joined_id(["ab"]),
+        make_joined_id("ab", [(0, 3)]),
     ]
 
-    assert ids[0] == joined_id("ab")
+    assert ids[0] == make_joined_id("ab")
     assert len({*ids, "a", "b", "ab"}) == 7
 
 
@@ -84,10 +84,14 @@ PLACED = {"source": "a.txt", "doc_key": KEY, "chunk_index": 3, "char_start": 30}
 def test_the_id_of_a_chunk_beside_is_computed_where_the_metadata_are_the_same():
     beside = {**PLACED, "chunk_index": 4, "char_start": 40, "token_count": 9}
 
-    assert indexed_id(PLACED, 4) == indexed_id(beside, 4)
-    assert indexed_id(PLACED, 3) == indexed_id(beside, 3) != indexed_id(PLACED, 4)
+    assert make_indexed_id(PLACED, 4) == make_indexed_id(beside, 4)
+    assert (
+        make_indexed_id(PLACED, 3)
+        == make_indexed_id(beside, 3)
+        != make_indexed_id(PLACED, 4)
+    )
     told = {**PLACED, "start_index": 30}
-    assert indexed_id(told, 4) == indexed_id({**beside, "start_index": 40}, 4)
+    assert make_indexed_id(told, 4) == make_indexed_id({**beside, "start_index": 40}, 4)
 
 
 @pytest.mark.parametrize(
@@ -101,9 +105,9 @@ def test_the_id_of_a_chunk_beside_is_computed_where_the_metadata_are_the_same():
     ],
 )
 def test_with_other_metadata_a_chunk_has_another_id(change):
-    assert indexed_id({**PLACED, **change}, 3) != indexed_id(PLACED, 3)
+    assert make_indexed_id({**PLACED, **change}, 3) != make_indexed_id(PLACED, 3)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_the_id_of_a_name_is_the_uuid_of_it(name):
-    assert named_id(name) == str(uuid.uuid5(uuid.NAMESPACE_OID, name))
+    assert make_named_id(name) == str(uuid.uuid5(uuid.NAMESPACE_OID, name))

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from oprag.errors import MissingDependencyError
-from oprag.optional import bundled_folder, require
+from oprag.optional import find_bundled_folder, require
 
 
 def test_an_installed_module_is_imported():
@@ -32,12 +32,12 @@ def test_a_folder_is_found_inside_a_package_without_importing_it(tmp_path, monke
     (package / "__init__.py").write_text("raise RuntimeError('imported')")
     monkeypatch.syspath_prepend(tmp_path)
 
-    found = bundled_folder("some_parent.loud", "data", "files")
+    found = find_bundled_folder("some_parent.loud", "data", "files")
 
     assert found == package / "data" / "files"
-    assert bundled_folder("some_parent.loud", "elsewhere") is None
+    assert find_bundled_folder("some_parent.loud", "elsewhere") is None
 
 
 @pytest.mark.parametrize("package", ["no_such_package", "no_such.package", "sys"])
 def test_without_the_package_there_is_no_folder(package):
-    assert bundled_folder(package, "data") is None
+    assert find_bundled_folder(package, "data") is None

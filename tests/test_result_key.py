@@ -9,10 +9,10 @@ from oprag.chunk import PROOFS, SMALL_GAP, Span
 from oprag.metadata import text_hash
 from oprag.result_key import (
     WrittenPlace,
+    drop_rank,
     encode_place,
     is_result,
     read_written,
-    without_rank,
 )
 from oprag.tokens import resolve_token_counter
 
@@ -54,7 +54,7 @@ def test_a_place_is_read_as_it_was_written(place):
 
     assert read_written({"oprag": text}) == place
     assert encode_place(read_written({"oprag": text})) == text
-    assert read_written(without_rank({"oprag": text})) == place._replace(rank=None)
+    assert read_written(drop_rank({"oprag": text})) == place._replace(rank=None)
 
 
 @given(st.text() | st.from_regex(r"\d+ [\d,:@-]+ [a-z]\d+.*", fullmatch=True))
@@ -74,7 +74,7 @@ def test_what_somebody_else_keeps_under_the_key_is_no_place(value):
 
     assert not is_result(metadata)
     assert place_of({"page_content": "text", "metadata": metadata}) is None
-    assert without_rank(metadata) == metadata
+    assert drop_rank(metadata) == metadata
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from benchmarks.recall.books import Book
 from benchmarks.recall.measuring import Kept
 from benchmarks.recall.rankings import Ranked, fused, rank_chunks
 from oprag.chunk import Hit, Passage
-from oprag.context import ContextOptions, FetchPlan, Widening, arrange, render
+from oprag.context import ContextOptions, FetchPlan, NeighbourSearch, arrange, render
 from oprag.stores import StoredChunk, chunk_key
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
@@ -174,11 +174,11 @@ def _widened(
     options: ContextOptions,
 ) -> Sequence[Passage]:
     """What is kept of hits and their neighbours, which are read as from a store."""
-    widening = Widening(best, "fill", options, fills=False)
+    widening = NeighbourSearch(best, "fill", options, fills=False)
     asked = widening.requests()
     near = widening.neighbours([stored[key] for key in asked if key in stored])
     read = [Hit(chunk.text, chunk.metadata) for _, chunk in near]
-    listed, neighbours = widening.listed(best, read, stored=True)
+    listed, neighbours = widening.combine(best, read, stored=True)
     arranged = arrange(listed, options, neighbours=neighbours)
     return arranged.passages
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.recall.books import Book
 from benchmarks.recall.rankings import Ranked, fused
-from oprag.context.budget import judging
+from oprag.context.budget import count_seeds
 
 Numbers = NDArray[Any]
 _MAX_GAP = 8
@@ -95,7 +95,7 @@ class Pieces:
         """Tokens when pieces are read by rank and by their worth, merged."""
         n = len(self._start)
         worth = np.zeros(len(self._spans))
-        lenders = order[: judging(budget)]
+        lenders = order[: count_seeds(budget)]
         worth[lenders] = 1 / (settings.head + np.arange(len(lenders)))
         left = 2.0 ** (-self._steps / settings.half)
         before = _carried(np.bincount(self._last - 1, worth, n), left)

@@ -67,7 +67,7 @@ def _work(store: Any) -> dict[str, Callable[[], object]]:
 
 def _fill(store: Any, setup: Setup, *, indexed: bool) -> None:
     from langchain_oprag import OffsetTokenSplitter
-    from oprag.metadata import indexed_id
+    from oprag.metadata import make_indexed_id
 
     splitter = OffsetTokenSplitter(chunk_size=64, chunk_overlap=0)
     for number in range(_DOCUMENTS):
@@ -76,7 +76,7 @@ def _fill(store: Any, setup: Setup, *, indexed: bool) -> None:
         texts = [f"{number} {chunk.page_content}" for chunk in chunks]
         ids = [chunk.id for chunk in chunks]
         if indexed:
-            ids = [indexed_id(chunk.metadata, i) for i, chunk in enumerate(chunks)]
+            ids = [make_indexed_id(chunk.metadata, i) for i, chunk in enumerate(chunks)]
         vectors = store.embeddings.embed_documents(texts)
         for first in range(0, len(chunks), _BATCH):
             last = first + _BATCH

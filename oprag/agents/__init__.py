@@ -1,15 +1,20 @@
 """What a model gets over several turns: evidence of searches, pages of documents."""
 
 from oprag.agents.conversations import Conversations
-from oprag.agents.document_reader import DESCRIPTIONS, DocumentReader, Reading, refused
+from oprag.agents.document_reader import (
+    DESCRIPTIONS,
+    DocumentReader,
+    ToolReply,
+    answer_refusal,
+)
 from oprag.agents.evidence import (
     NOTHING_FOUND,
-    Evidence,
-    gather_evidence,
+    ToolAnswer,
     search_description,
+    write_new_passages,
 )
 from oprag.agents.mentions import highest_mention
-from oprag.agents.names import shown_names
+from oprag.agents.names import name_for_readers
 from oprag.agents.tool_texts import show_in_place
 
 __all__ = [
@@ -17,12 +22,12 @@ __all__ = [
     "NOTHING_FOUND",
     "Conversations",
     "DocumentReader",
-    "Evidence",
-    "Reading",
-    "gather_evidence",
+    "ToolAnswer",
+    "ToolReply",
+    "answer_refusal",
     "highest_mention",
-    "refused",
+    "name_for_readers",
     "search_description",
     "show_in_place",
-    "shown_names",
+    "write_new_passages",
 ]

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any, Generic, Protocol, TypeVar
 
 from oprag.chunk import Passage
-from oprag.context import Numbers, Seen
+from oprag.context import CitationNumbers, Seen
 
 _MOST_KEPT = 8_192
 """Messages that are kept, of all conversations together; of the last one, all."""
@@ -35,7 +35,7 @@ class ReadMessage(Protocol):
 
 
 _Read = TypeVar("_Read", bound=ReadMessage)
-ReadOne = Callable[[Any, Seen, Numbers], _Read]
+ReadOne = Callable[[Any, Seen, CitationNumbers], _Read]
 """Reads a message, adds what it shows to what was seen and numbered, and passes over
 what it mentions."""
 
@@ -48,9 +48,11 @@ class Conversation(Generic[_Read]):
         messages: Those that were read before.
     """
 
-    def __init__(self, numbers: Numbers | None, messages: Sequence[_Read] = ()) -> None:
+    def __init__(
+        self, numbers: CitationNumbers | None, messages: Sequence[_Read] = ()
+    ) -> None:
         self.of_state = numbers
-        self.numbers = Numbers() if numbers is None else numbers
+        self.numbers = CitationNumbers() if numbers is None else numbers
         self.messages = list(messages)
         self.seen = Seen()
         for each in messages:
@@ -85,8 +87,8 @@ class Conversations(Generic[_Read]):
         return type(self), (self._read_one,)
 
     @contextmanager
-    def reading(
-        self, messages: Sequence[Any], numbers: Numbers | None = None
+    def begin_reading(
+        self, messages: Sequence[Any], numbers: CitationNumbers | None = None
     ) -> Iterator[Conversation[_Read]]:
         """Read messages, and give the conversation to the caller alone.
 
@@ -109,7 +111,7 @@ class Conversations(Generic[_Read]):
             self._keep(conversation)
 
     def _take(
-        self, messages: Sequence[Any], numbers: Numbers | None
+        self, messages: Sequence[Any], numbers: CitationNumbers | None
     ) -> Conversation[_Read]:
         """Return the conversation that has most of these, and nothing else."""
         with self._lock:

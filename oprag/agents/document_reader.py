@@ -9,13 +9,18 @@ from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
-from oprag.agents.names import meant, shown_names
+from oprag.agents.names import find_meant, name_for_readers
 from oprag.chunk import Chunk, FullText, Passage, Span
 from oprag.citations import as_line
 from oprag.context import check_option, render, too_small
 from oprag.documents import DocumentSource
-from oprag.effects import Do, Steps, in_thread
-from oprag.errors import DocumentNotFoundError, InvalidOptionError, OpragError, counted
+from oprag.effects import Effect, Effects, run_in_thread
+from oprag.errors import (
+    DocumentNotFoundError,
+    InvalidOptionError,
+    OpragError,
+    count_nouns,
+)
 from oprag.metadata import DOC_URI, PART_INDEX, as_number
 from oprag.positions import PART_KEYS
 from oprag.splitting import find_headings
@@ -49,7 +54,7 @@ Page = Annotated[
 ]
 
 
-class Reading(NamedTuple):
+class ToolReply(NamedTuple):
     """An answer to a model, and the passages that it shows."""
 
     text: str
@@ -59,7 +64,7 @@ class Reading(NamedTuple):
 class DocumentReader:
     """Reads documents by the names and places that citations have.
 
-    Its methods are steps, for `carry_out` and `acarry_out`.
+    Its methods are steps, for `run_effects` and `arun_effects`.
     """
 
     def __init__(
@@ -77,7 +82,7 @@ class DocumentReader:
 
     def read(
         self, document: Named, start: From = 0, end: To = None, page: Page = None
-    ) -> Steps[Reading]:
+    ) -> Effects[ToolReply]:
         """Return characters after their place, as a search writes them.
 
         Args:
@@ -94,18 +99,18 @@ class DocumentReader:
             InvalidOptionError: It has no such page, or no such characters.
             BudgetTooSmallError: Not even a word fits.
         """
-        name, shown, full = yield from self._found(document)
+        name, shown, full = yield from self._find(document)
         part = _part_of(shown, full, page)
         text = part.text
         first, last = _span_in(text, start, end)
 
-        def page_to(stop: int) -> Reading:
+        def page_to(stop: int) -> ToolReply:
             span = Span(first, stop)
             passage = _passage(name, shown, part, span, exact=full.exact)
             read = render([passage], citations=True)
             if stop < last:
                 read += f"\n\n[goes on at character {stop} of {len(text)}]"
-            return Reading(read, (passage,))
+            return ToolReply(read, (passage,))
 
         counter = resolve_token_counter(self._counter)
 
@@ -121,9 +126,9 @@ class DocumentReader:
         words = re.match(r"(?s).*\s", text[first:reached])
         return page_to(first + words.end() if words else reached)
 
-    def outline(self, document: Named) -> Steps[Reading]:
+    def outline(self, document: Named) -> Effects[ToolReply]:
         """List headings, or how paragraphs begin, each with its characters."""
-        _, _, full = yield from self._found(document)
+        _, _, full = yield from self._find(document)
         parts, lines = _parts(full), []
         for label, (text, *_) in parts.items():
             titles = [(each.start, each.title) for each in find_headings(text)]
@@ -136,11 +141,11 @@ class DocumentReader:
                 place = f"{label}, " if label else ""
                 line = as_line(title[:_WIDTH])
                 lines.append(f"{place}characters {start}-{end}: {line}")
-        return Reading("\n".join(lines))
+        return ToolReply("\n".join(lines))
 
     def documents(
         self, containing: Annotated[str, "Part of the name."] = ""
-    ) -> Steps[Reading]:
+    ) -> Effects[ToolReply]:
         """List documents by what citations call them, with their lengths."""
         shown = yield from self._shown()
         names = sorted((each, own) for own, each in shown.items() if containing in each)
@@ -152,44 +157,44 @@ class DocumentReader:
                 lines.append(f"{each}: can be searched, not read ({error.message})")
                 continue
             parts = _parts(found)
-            pages = "" if "" in parts else f"{counted(len(parts), 'page')}, "
+            pages = "" if "" in parts else f"{count_nouns(len(parts), 'page')}, "
             length = sum(len(part.text) for part in parts.values())
             lines.append(f"{each}: {pages}{length:,} characters")
         if (left := len(names) - _MOST_LISTED) > 0:
             lines.append(f"{left:,} more: give a part of the name as `containing`.")
-        return Reading("\n".join(lines) or "No such document is listed here.")
+        return ToolReply("\n".join(lines) or "No such document is listed here.")
 
-    def _found(self, document: str) -> Steps[tuple[str, str, FullText]]:
+    def _find(self, document: str) -> Effects[tuple[str, str, FullText]]:
         """Find own name, shown name and text of a document."""
         try:
-            shown = shown_names({document: document})[document]
+            shown = name_for_readers({document: document})[document]
             return (yield from self._named(document, shown))
         except DocumentNotFoundError:
             names = yield from self._shown()
-        name = meant(document, names)
+        name = find_meant(document, names)
         return (yield from self._named(name, names[name]))
 
-    def _named(self, name: str, shown: str) -> Steps[tuple[str, str, FullText]]:
+    def _named(self, name: str, shown: str) -> Effects[tuple[str, str, FullText]]:
         read, aread = self._source.read, self._source.aread
         try:
-            found = yield Do(partial(read, name), partial(aread, name))
+            found = yield Effect(partial(read, name), partial(aread, name))
         except OpragError as error:
             error.message = error.message.replace(name, shown)
             raise
         return name, shown, found
 
-    def _shown(self) -> Steps[dict[str, str]]:
+    def _shown(self) -> Effects[dict[str, str]]:
         called = self._source.called
-        names = yield Do(called, partial(in_thread, called))
-        return shown_names(names)
+        names = yield Effect(called, partial(run_in_thread, called))
+        return name_for_readers(names)
 
 
-def refused(steps: Steps[Reading]) -> Steps[Reading]:
+def answer_refusal(steps: Effects[ToolReply]) -> Effects[ToolReply]:
     """Answer in plain words where steps are refused: no agent's run ends by it."""
     try:
         return (yield from steps)
     except OpragError as error:
-        return Reading(error.message)
+        return ToolReply(error.message)
 
 
 class _Part(NamedTuple):

@@ -15,14 +15,14 @@ from typing import TypeVar
 from oprag.chunk import Hit, Passage
 from oprag.citations import UNKNOWN_DOCUMENT, as_line
 from oprag.context import (
-    ALONE,
-    Arranged,
+    NO_NEIGHBOURS,
+    CandidateTail,
+    CitationNumbers,
     ContextOptions,
-    Neighbours,
-    Numbers,
+    OrderedContext,
     Seen,
     arrange,
-    cited_text,
+    cite_text,
     render,
 )
 from oprag.errors import BudgetTooSmallError
@@ -74,7 +74,7 @@ def _name_place(passage: Passage) -> str:
 
 
 @dataclass(frozen=True)
-class Evidence(Arranged[_T]):
+class ToolAnswer(OrderedContext[_T]):
     """The new findings of a search, written for the reader of a conversation."""
 
     text: str = ""
@@ -86,13 +86,13 @@ class Evidence(Arranged[_T]):
     """The line for what is further up, or is too long to show; or nothing."""
 
 
-def gather_evidence(
+def write_new_passages(
     hits: Sequence[Hit],
     options: ContextOptions,
     seen: Seen,
-    neighbours: Neighbours = ALONE,
-    numbers: Numbers | None = None,
-) -> Evidence[Passage]:
+    neighbours: CandidateTail = NO_NEIGHBOURS,
+    numbers: CitationNumbers | None = None,
+) -> ToolAnswer[Passage]:
     """Write what hits hold and the reader has not read, within the budget.
 
     Args:
@@ -113,32 +113,32 @@ def gather_evidence(
         OpragError: See `arrange`; but no `BudgetTooSmallError`.
     """
     with contextlib.suppress(BudgetTooSmallError):
-        return _gathered(hits, options, seen, neighbours, numbers)
+        return _write_within_budget(hits, options, seen, neighbours, numbers)
     counter, budget = resolve_token_counter(options.token_counter), options.token_budget
     apart = replace(options, token_budget=None, selection="budget", merge=False)
     found = arrange(hits, apart, seen=seen)
     long = {
         id(passage.chunks[0].source)
         for passage in found.passages
-        if counter(cited_text(len(numbers or ()) + 1, passage)) > (budget or 0)
+        if counter(cite_text(len(numbers or ()) + 1, passage)) > (budget or 0)
     }
     with contextlib.suppress(BudgetTooSmallError):
         short = [hit for hit in hits if id(hit.source) not in long]
-        evidence = _gathered(short, options, seen, ALONE, numbers)
+        evidence = _write_within_budget(short, options, seen, NO_NEIGHBOURS, numbers)
         if evidence.shown:
             return evidence
     best = min(found.passages, key=lambda passage: passage.rank)
     line = f"{TOO_LONG}{_name_place(best)}]"
-    return Evidence(**vars(found), text=line, line=line)
+    return ToolAnswer(**vars(found), text=line, line=line)
 
 
-def _gathered(
+def _write_within_budget(
     hits: Sequence[Hit],
     options: ContextOptions,
     seen: Seen,
-    neighbours: Neighbours,
-    numbers: Numbers | None,
-) -> Evidence[Passage]:
+    neighbours: CandidateTail,
+    numbers: CitationNumbers | None,
+) -> ToolAnswer[Passage]:
     options = replace(options, citations=True)
     counter, budget = resolve_token_counter(options.token_counter), options.token_budget
     arranging = partial(
@@ -146,7 +146,7 @@ def _gathered(
     )
     arranged = arranging(options)
     above = seen.numbers_of(arranged.read)
-    evidence = _written(
+    evidence = _write_answer(
         arranged, see_above_line(above) if arranged.read else "", options
     )
     if budget is None or not arranged.read or counter(evidence.text) <= budget:
@@ -156,20 +156,22 @@ def _gathered(
         above.pop()
     line = see_above_line(above)
     if not evidence.shown:
-        return _written(arranged, line, options)
+        return _write_answer(arranged, line, options)
     left = max(1, budget - counter(options.separator + line))
     with contextlib.suppress(BudgetTooSmallError):
-        beside = _written(arranging(replace(options, token_budget=left)), line, options)
+        beside = _write_answer(
+            arranging(replace(options, token_budget=left)), line, options
+        )
         if counter(beside.text) <= budget:
             return beside
-    return _written(arranged, "", options)
+    return _write_answer(arranged, "", options)
 
 
-def _written(
-    arranged: Arranged[Passage], line: str, options: ContextOptions
-) -> Evidence[Passage]:
+def _write_answer(
+    arranged: OrderedContext[Passage], line: str, options: ContextOptions
+) -> ToolAnswer[Passage]:
     passages, separator = arranged.passages, options.separator
     # Where nothing is new, a line has to say so: no model takes an empty message.
     written = render(passages, separator=separator, citations=True) if passages else ""
     text = separator.join(part for part in (written, line) if part)
-    return Evidence(**vars(arranged), text=text, shown=passages, line=line)
+    return ToolAnswer(**vars(arranged), text=text, shown=passages, line=line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from oprag.citations import as_line, distinct_names
+from oprag.citations import as_line, disambiguate_names
 from oprag.errors import DocumentNotFoundError, did_you_mean
 
 _BETWEEN = re.compile(r"[/\\]+")
@@ -14,18 +14,18 @@ _COMPARED = 1_000
 _LISTED = 5
 
 
-def shown_names(called: Mapping[str, str], folder: str = "") -> dict[str, str]:
+def name_for_readers(called: Mapping[str, str], folder: str = "") -> dict[str, str]:
     """Return what documents are called to a reader, by their own names.
 
     That is the path relative to the folder; else as citations have it.
     """
     inside = re.compile(rf"\A{re.escape(folder)}[/\\]+" if folder else r"(?!)")
     paths = {name: inside.sub("", each, count=1) for name, each in called.items()}
-    shown = distinct_names(paths.items())
+    shown = disambiguate_names(paths.items())
     return {name: shown[name, path] for name, path in paths.items()}
 
 
-def meant(name: str, shown: Mapping[str, str]) -> str:
+def find_meant(name: str, shown: Mapping[str, str]) -> str:
     """Return the own name of the document that a reader means.
 
     Raises:

@@ -15,13 +15,18 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from oprag.agents.evidence import TOO_LONG, Evidence, gather_evidence, see_above_line
+from oprag.agents.evidence import (
+    TOO_LONG,
+    ToolAnswer,
+    see_above_line,
+    write_new_passages,
+)
 from oprag.chunk import Hit, Passage
 from oprag.context import (
+    CitationNumbers,
     ContextOptions,
-    Numbers,
     Seen,
-    cited_text,
+    cite_text,
     headers,
     read_passages,
 )
@@ -77,7 +82,7 @@ def show_in_place(
     hits: Sequence[Hit],
     options: ContextOptions,
     seen: Seen,
-    numbers: Numbers,
+    numbers: CitationNumbers,
 ) -> ToolText | None:
     """Replace the texts of documents in a tool's message by what is new of them.
 
@@ -87,7 +92,7 @@ def show_in_place(
     Args:
         parts: The texts of the message.
         hits: The documents, best first.
-        options: As for `gather_evidence`; the budget is for all of the message, and
+        options: As for `write_new_passages`; the budget is for all of the message, and
             what the tool wrote besides is never left out.
         seen: What the reader has read. What is shown now is added.
         numbers: Those of the conversation. What is shown now is added.
@@ -97,7 +102,7 @@ def show_in_place(
         is.
 
     Raises:
-        OpragError: See `gather_evidence`.
+        OpragError: See `write_new_passages`.
     """
     found = find_texts(parts, hits)
     if found is None:
@@ -106,8 +111,8 @@ def show_in_place(
     room = budget
     while True:
         limited = replace(options, token_budget=room)
-        evidence = gather_evidence(hits, limited, seen, numbers=numbers)
-        written = _written(
+        evidence = write_new_passages(hits, limited, seen, numbers=numbers)
+        written = _write_into_slots(
             parts, found, hits, evidence, seen, separator=options.separator
         )
         if budget is None or room is None:
@@ -152,7 +157,7 @@ def _our_slots(parts: Sequence[str], hits: Sequence[Hit]) -> list[_Slot] | None:
         return None
     slots, at, part = [], 0, 0
     for hit, passage in enumerate(read_passages(hits)):
-        written = cited_text(hit + 1, passage)
+        written = cite_text(hit + 1, passage)
         start = parts[part].find(written, at)
         while start < 0 and part + 1 < len(parts):
             part, at = part + 1, 0
@@ -234,7 +239,7 @@ def _fill_alike(
 def _fill_labelled(
     found: _Found,
     hits: Sequence[Hit],
-    evidence: Evidence[Passage],
+    evidence: ToolAnswer[Passage],
     seen: Seen,
     pieces: Sequence[str],
 ) -> list[list[str]]:
@@ -266,11 +271,11 @@ def _fill_labelled(
     return fillings
 
 
-def _written(
+def _write_into_slots(
     parts: Sequence[str],
     found: _Found,
     hits: Sequence[Hit],
-    evidence: Evidence[Passage],
+    evidence: ToolAnswer[Passage],
     seen: Seen,
     *,
     separator: str,
@@ -286,7 +291,7 @@ def _written(
         fillings = _fill_alike(found.slots, pieces, evidence.line)
     else:
         fillings = _fill_labelled(found, hits, evidence, seen, pieces)
-    return _filled(parts, found, [separator.join(each) for each in fillings])
+    return _fill_slots(parts, found, [separator.join(each) for each in fillings])
 
 
 def _are_alike(parts: Sequence[str], slots: Sequence[_Slot]) -> bool:
@@ -309,12 +314,14 @@ def _numbers_in(
     passages = read_passages(hits)
     for slot in slots:
         if slot.hit not in by_hit:
-            _, read = reader.divided(passages[slot.hit].chunks)
+            _, read = reader.partition(passages[slot.hit].chunks)
             by_hit[slot.hit] = reader.numbers_of(read)
     return [by_hit[slot.hit] for slot in slots]
 
 
-def _filled(parts: Sequence[str], found: _Found, fillings: Sequence[str]) -> list[str]:
+def _fill_slots(
+    parts: Sequence[str], found: _Found, fillings: Sequence[str]
+) -> list[str]:
     """Put texts into their places; a mark of ours begins a line."""
     written = [""] * len(parts)
     ends = [0] * len(parts)

@@ -16,12 +16,12 @@ from collections.abc import Collection
 
 from oprag.calls.prompts import DECLINE_TOOL, SENTINEL, Decline
 from oprag.calls.replies import may_be_reasoning, without_reasoning
-from oprag.chunk import OTHER_ENDS
+from oprag.chunk import SENTENCE_TERMINATORS
 from oprag.errors import invalid_option
 
 LONGEST_OPENING = 200
 _SENTENCE_END = re.compile(
-    rf"[.!?…][\"'”’»*_)\]]*(?=\s)|(?<![{OTHER_ENDS}])[{OTHER_ENDS}]"
+    rf"[.!?…][\"'”’»*_)\]]*(?=\s)|(?<![{SENTENCE_TERMINATORS}])[{SENTENCE_TERMINATORS}]"
 )
 _WORD = re.compile(r"(?:[^\w\s]|_)*".join(SENTINEL), re.IGNORECASE)
 """The word, whatever marks are put into it: `un-answerable`, `**un**answerable`."""

@@ -28,7 +28,7 @@ from oprag.calls.ledger import Ledger, TokenUsage
 from oprag.calls.prompts import DECLINE_TOOL, Decline
 from oprag.calls.replies import Finish, StreamEnd
 from oprag.documents import DocumentSource
-from oprag.effects import Finished, advance, in_thread
+from oprag.effects import Finished, advance, run_in_thread
 from oprag.tokens import NamedTokenCounter
 
 OutT = TypeVar("OutT")
@@ -235,8 +235,8 @@ async def aanswer(
     answering: Answering[OutT], *, streaming: bool
 ) -> AsyncGenerator[OutT, None]:
     """Async version of `answer`; what is done with long texts blocks no event loop."""
-    dialogue = await in_thread(answering.dialogue)
-    request = await in_thread(partial(advance, dialogue))
+    dialogue = await run_in_thread(answering.dialogue)
+    request = await run_in_thread(partial(advance, dialogue))
     while not isinstance(request, Finished):
         result: Any = None
         failure = None
@@ -245,13 +245,13 @@ async def aanswer(
                 source: Any = answering.source
                 result = await source.aread_all(request.names)
             else:
-                call = await in_thread(partial(answering.begin, request))
+                call = await run_in_thread(partial(answering.begin, request))
                 async with aclosing(call.aoutputs(streaming=streaming)) as outputs:
                     async for output in outputs:
                         yield output
-                result = await in_thread(call.reply)
+                result = await run_in_thread(call.reply)
         except Exception as error:  # noqa: BLE001 -- the dialogue decides
             failure = error
-        request = await in_thread(partial(advance, dialogue, result, failure))
+        request = await run_in_thread(partial(advance, dialogue, result, failure))
     for piece in answering.end(request.result):
         yield piece

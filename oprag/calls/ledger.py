@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from math import inf
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from oprag.errors import InvalidOptionError, invalid_option, written
+from oprag.errors import InvalidOptionError, invalid_option, safe_repr
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ def as_prices(prices: Mapping[str, Sequence[float]] | None) -> dict[str, Price]:
         sound = [p for p in listed if type(p) in (int, float) and 0 <= p < inf]
         if not len(sound) == len(listed) == len(Price._fields):
             message = (
-                f"The price of {model!r} is {written(parts)}. It takes three numbers, "
-                "for a million tokens each: (input, cached input, output)."
+                f"The price of {model!r} is {safe_repr(parts)}. It takes three "
+                "numbers, for a million tokens each: (input, cached input, output)."
             )
             raise InvalidOptionError(message, option="prices", value=prices)
         checked[model] = Price(*parts)

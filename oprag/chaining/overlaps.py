@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from oprag.chaining.document_chains import Counts, DocumentChains, report_unproved
 from oprag.chunk import ChainedPlace, Hit
-from oprag.effects import Do, Steps, in_thread
+from oprag.effects import Effect, Effects, run_in_thread
 from oprag.errors import OpragError, PositionError
 from oprag.positions import DocumentKey, Unplaced
 from oprag.stores import SearchedChunks, StoredChunk, stored_hit
@@ -31,7 +31,7 @@ Places = Mapping[int, ChainedPlace]
 _Reports: TypeAlias = dict[str, tuple[str, Counts]]
 """By document its name and its pages, of which an error of a question speaks."""
 _ErrorT = TypeVar("_ErrorT", bound=OpragError)
-Arranging = Callable[[Places], Do]
+Arranging = Callable[[Places], Effect]
 """Puts the hits in order, with these places."""
 
 
@@ -79,7 +79,7 @@ class Overlaps:
         hits: Callable[[], Sequence[Hit]],
         chunks: Callable[[], SearchedChunks | None],
         document_key: DocumentKey | None = None,
-    ) -> Steps[Any]:
+    ) -> Effects[Any]:
         """Put hits in order, by the store where they lack positions.
 
         Args:
@@ -117,10 +117,12 @@ class Overlaps:
 
     def _read(
         self, unplaced: Sequence[Unplaced], hits: Sequence[Hit], chunks: SearchedChunks
-    ) -> Steps[tuple[dict[int, ChainedPlace], _Reports]]:
+    ) -> Effects[tuple[dict[int, ChainedPlace], _Reports]]:
         places: dict[int, ChainedPlace] = {}
         reports: _Reports = {}
-        count = yield Do(chunks.store.count, lambda: in_thread(chunks.store.count))
+        count = yield Effect(
+            chunks.store.count, lambda: run_in_thread(chunks.store.count)
+        )
         for document in unplaced:
             members = [hits[rank] for rank in document.ranks]
             chains = yield from self._chains(document, members, chunks, count)
@@ -139,7 +141,7 @@ class Overlaps:
         hits: Sequence[Hit],
         chunks: SearchedChunks,
         count: int | None,
-    ) -> Steps[DocumentChains | None]:
+    ) -> Effects[DocumentChains | None]:
         if document.selected_by is None:
             return None
         search = _describe(chunks)
@@ -174,7 +176,7 @@ class Overlaps:
         chunks: SearchedChunks,
         count: int | None,
         search: str | None,
-    ) -> Steps[tuple[Sequence[Hit] | None, Sequence[StoredChunk]] | None]:
+    ) -> Effects[tuple[Sequence[Hit] | None, Sequence[StoredChunk]] | None]:
         """Read a document, or of a long one what shows the order of some pages.
 
         Returns:
@@ -202,7 +204,7 @@ class Overlaps:
 
     def _everything(
         self, chunks: SearchedChunks, count: int | None, search: str | None
-    ) -> Steps[list[StoredChunk] | None]:
+    ) -> Effects[list[StoredChunk] | None]:
         """Read a store that does not select by metadata, once."""
         if count is not None and count > _SCANNED:
             return None

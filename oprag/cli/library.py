@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oprag.agents import shown_names
+from oprag.agents import name_for_readers
 from oprag.chunk import Passage
 from oprag.documents import StoreSource
 
@@ -60,7 +60,7 @@ class Library:
         store = chunk_store(vectorstore)
         names = StoreSource(store).called()
         self.source = _NamedSource(store)
-        self.source.shown = shown_names({name: name for name in names}, folder)
+        self.source.shown = name_for_readers({name: name for name in names}, folder)
 
     def is_outdated(self) -> bool:
         """Whether somebody has written to the index since."""

@@ -17,12 +17,12 @@ from mcp.types import ToolAnnotations
 from pydantic import Field, ValidationError
 from starlette.requests import ClientDisconnect
 
-from oprag.agents import DESCRIPTIONS, NOTHING_FOUND, DocumentReader, Reading
+from oprag.agents import DESCRIPTIONS, NOTHING_FOUND, DocumentReader, ToolReply
 from oprag.calls import said_by
 from oprag.cli.listener import await_while_connected
 from oprag.cli.messages import note, told
 from oprag.context import Widen, render
-from oprag.effects import Steps, carry_out
+from oprag.effects import Effects, run_effects
 from oprag.errors import BudgetTooSmallError, OpragError
 from oprag.tokens import resolve_token_counter
 
@@ -214,8 +214,8 @@ def make_server(
 
     budget = token_budget - tokens_of_marks()
 
-    async def answered(read: Callable[[Library], Steps[Reading]]) -> str:
-        reading = await librarian.ask(lambda library: carry_out(read(library)))
+    async def answered(read: Callable[[Library], Effects[ToolReply]]) -> str:
+        reading = await librarian.ask(lambda library: run_effects(read(library)))
         return quoted(reading.text)
 
     @tool
@@ -240,7 +240,7 @@ def make_server(
         ] = None,
         page: Paged = None,
     ) -> str:
-        def read_page(library: Library) -> Steps[Reading]:
+        def read_page(library: Library) -> Effects[ToolReply]:
             reader = DocumentReader(library.source, token_budget=max(budget, 1))
             return reader.read(document, start, end, page)
 

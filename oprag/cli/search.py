@@ -22,7 +22,7 @@ from oprag.cli.index import Index, own_index
 from oprag.cli.messages import note
 from oprag.cli.options import SearchOptions, cache_folder
 from oprag.context import Order, Widen, order_context, render
-from oprag.errors import counted
+from oprag.errors import count_nouns
 from oprag.files import FilesRead, read_files
 from oprag.tokens import resolve_token_counter
 
@@ -115,7 +115,7 @@ def read_told(
     for name, notice in files.notices.items():
         note(f"Not all of {name!r} is read: {notice}.")
     say = partial(notes.print, soft_wrap=True) if say is None else say
-    say(f"Read: {counted(len(files.names), 'file')}")
+    say(f"Read: {count_nouns(len(files.names), 'file')}")
     return files
 
 
@@ -126,7 +126,7 @@ def tell_index(index: Index, notes: Console, said: Sequence[str] = ()) -> None:
     """
     how = "used again from" if index.reused else "now kept in"
     lines = [] if index.reused else [*said]
-    lines.append(f"Index: {counted(index.chunks, 'chunk')}, {how} {index.path}")
+    lines.append(f"Index: {count_nouns(index.chunks, 'chunk')}, {how} {index.path}")
     for line in lines:
         notes.print(line, soft_wrap=True)
 

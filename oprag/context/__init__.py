@@ -1,11 +1,16 @@
 """From retrieved chunks to ordered passages within a budget; `arrange` does it."""
 
-from oprag.context.assembly import Arranged, arrange, with_texts
+from oprag.context.assembly import OrderedContext, arrange, load_texts_then
 from oprag.context.budget import FetchPlan, too_small
-from oprag.context.fields import OwnErrors
+from oprag.context.fields import OpragErrorsMixin
 from oprag.context.from_texts import order_context
-from oprag.context.neighbours import ALONE, Neighbours, Widening, check_widening
-from oprag.context.numbers import Numbers
+from oprag.context.neighbours import (
+    NO_NEIGHBOURS,
+    CandidateTail,
+    NeighbourSearch,
+    check_widening,
+)
+from oprag.context.numbers import CitationNumbers
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -19,48 +24,48 @@ from oprag.context.options import (
     check_option,
 )
 from oprag.context.passages import read_passages, single_passage
-from oprag.context.places import find_places
+from oprag.context.places import locate_hits
 from oprag.context.problems import Problems, warn
-from oprag.context.ranks import by_rank
+from oprag.context.ranks import sort_by_rank
 from oprag.context.results import result_id, result_metadata, write_place
 from oprag.context.seen import Seen
-from oprag.context.text import cited_text, headers, numbered_text, render
+from oprag.context.text import cite_text, headers, number_text, render
 
 __all__ = [
-    "ALONE",
     "DEFAULTS",
     "DESCRIPTIONS",
-    "Arranged",
+    "NO_NEIGHBOURS",
+    "CandidateTail",
+    "CitationNumbers",
     "ContextKeywords",
     "ContextOptions",
     "FetchPlan",
-    "Neighbours",
-    "Numbers",
+    "NeighbourSearch",
     "OnProblem",
+    "OpragErrorsMixin",
     "Order",
+    "OrderedContext",
     "OrderingKeywords",
-    "OwnErrors",
     "Problems",
     "Seen",
     "Selection",
     "Widen",
-    "Widening",
     "arrange",
-    "by_rank",
     "check_option",
     "check_widening",
-    "cited_text",
-    "find_places",
+    "cite_text",
     "headers",
-    "numbered_text",
+    "load_texts_then",
+    "locate_hits",
+    "number_text",
     "order_context",
     "read_passages",
     "render",
     "result_id",
     "result_metadata",
     "single_passage",
+    "sort_by_rank",
     "too_small",
     "warn",
-    "with_texts",
     "write_place",
 ]

@@ -16,17 +16,17 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from oprag.chunk import Chunk, Hit, Passage
-from oprag.context.async_texts import awaited
+from oprag.context.async_texts import aload_texts_then
 from oprag.context.budget import BudgetFiller, SentText
 from oprag.context.checked_hits import CheckedHits, check_hits
-from oprag.context.neighbours import ALONE, Neighbours
-from oprag.context.numbers import Numbers
+from oprag.context.neighbours import NO_NEIGHBOURS, CandidateTail
+from oprag.context.numbers import CitationNumbers
 from oprag.context.options import ContextOptions
-from oprag.context.passages import finish, taken_apart
+from oprag.context.passages import build_passages, split_merged
 from oprag.context.problems import Problems
-from oprag.context.ranks import ranked
+from oprag.context.ranks import rank_chunks
 from oprag.context.seen import Seen
-from oprag.effects import Do
+from oprag.effects import Effect
 from oprag.errors import (
     InvalidOptionError,
     MissingDocumentError,
@@ -34,7 +34,7 @@ from oprag.errors import (
     PositionError,
 )
 from oprag.metadata import UNNAMED
-from oprag.positions import deduplicate, find_shared_names, without_place
+from oprag.positions import deduplicate, drop_place, find_shared_names
 from oprag.tokens import describe_counter
 
 _T = TypeVar("_T")
@@ -47,9 +47,9 @@ def arrange(
     *,
     sent_text: SentText | None = None,
     seen: Seen | None = None,
-    neighbours: Neighbours = ALONE,
-    numbers: Numbers | None = None,
-) -> Arranged[Passage]:
+    neighbours: CandidateTail = NO_NEIGHBOURS,
+    numbers: CitationNumbers | None = None,
+) -> OrderedContext[Passage]:
     """Select the best hits, put them in order, and join them into passages.
 
     Args:
@@ -58,10 +58,11 @@ def arrange(
         sent_text: What the framework sends for a chunk, if not just its text;
             the budget counts this.
         seen: Characters that are cut out before anything is selected, see
-            `Seen.divided`; None to cut nothing.
+            `Seen.partition`; None to cut nothing.
         neighbours: How many at the end of the list are neighbours, which were read from
-            beside the others, or hits that come after these (`oprag.context.Widening`):
-            `top_n` does not count them, and `why` does not name them.
+            beside the others, or hits that come after these
+            (`oprag.context.NeighbourSearch`): `top_n` does not count them, and `why`
+            does not name them.
         numbers: The passage numbers of the conversation so far; not changed.
     """
     texts = options.source_text()
@@ -76,9 +77,9 @@ def arrange(
     chunks, problems = checked.chunks, checked.problems
     while True:
         try:
-            marked = _marked(chunks, problems)
-            candidates = _with_neighbours(hits, marked, neighbours, options)
-            arranged = _selected(
+            marked = _mark_problems(chunks, problems)
+            candidates = _add_neighbours(hits, marked, neighbours, options)
+            arranged = _select(
                 candidates, options, sent_text=sent_text, seen=seen, numbers=numbers
             )
             break
@@ -90,8 +91,7 @@ def arrange(
                 raise
             problems[error.document] = error
             chunks = [
-                without_place(c) if c.document_key == error.document else c
-                for c in chunks
+                drop_place(c) if c.document_key == error.document else c for c in chunks
             ]
     found = [*problems.values(), *find_shared_names(chunks)]
     why = _explain(arranged.why, checked, len(hits) - neighbours.number)
@@ -158,7 +158,7 @@ class _Candidates:
         if dropped := [rank for rank in before if rank not in after]:
             self.dropped[step] = dropped
 
-    def best(self, top_n: int) -> list[Chunk]:
+    def list_best(self, top_n: int) -> list[Chunk]:
         """All slices of the best hits, and every neighbour."""
         hits = dict.fromkeys(c.rank for c in self.chunks)
         best = {*[rank for rank in hits if rank < self.first_neighbour][:top_n]}
@@ -167,66 +167,66 @@ class _Candidates:
         ]
 
 
-def _with_neighbours(
+def _add_neighbours(
     hits: Sequence[Hit],
     chunks: list[Chunk],
-    neighbours: Neighbours,
+    neighbours: CandidateTail,
     options: ContextOptions,
 ) -> _Candidates:
     """The chunks best first: hits, their neighbours, and slices of full texts."""
     by_position = options.selection == "recall" and options.documents is not None
-    if neighbours is ALONE and not by_position:
-        return _Candidates(ranked(chunks, options))
+    if neighbours is NO_NEIGHBOURS and not by_position:
+        return _Candidates(rank_chunks(chunks, options))
     retrieved = len(hits) - neighbours.number
-    own = ranked([chunk for chunk in chunks if chunk.rank < retrieved], options)
+    own = rank_chunks([chunk for chunk in chunks if chunk.rank < retrieved], options)
     first = max([retrieved, *(chunk.rank + 1 for chunk in own)])
-    beside = _numbered([c for c in chunks if c.rank >= retrieved], first)
+    beside = _assign_ranks([c for c in chunks if c.rank >= retrieved], first)
     if by_position or neighbours.beside:
         # Imported here: most contexts do not need it.
-        from oprag.context.slices import slices_beside
+        from oprag.context.slices import cut_neighbours
 
         best = own[: options.top_n]
         ranks = {chunk.rank for chunk in best} if by_position else neighbours.beside
         reach = "fill" if by_position else neighbours.widen or "fill"
-        slices = slices_beside([*best, *beside], ranks, reach, options)
-        beside += _numbered(slices, first + len(beside))
+        slices = cut_neighbours([*best, *beside], ranks, reach, options)
+        beside += _assign_ranks(slices, first + len(beside))
     return _Candidates([*own, *beside], first)
 
 
-def _numbered(chunks: Sequence[Chunk], first: int) -> list[Chunk]:
+def _assign_ranks(chunks: Sequence[Chunk], first: int) -> list[Chunk]:
     return [chunk._replace(rank=rank) for rank, chunk in enumerate(chunks, first)]
 
 
-def _selected(
+def _select(
     candidates: _Candidates,
     options: ContextOptions,
     *,
     sent_text: SentText | None,
     seen: Seen | None,
-    numbers: Numbers | None,
-) -> Arranged[Passage]:
+    numbers: CitationNumbers | None,
+) -> OrderedContext[Passage]:
     """Cut out what was seen, keep the best, fill the budget, and join passages."""
     seen_before: list[Chunk] = []
     if options.merges:
-        candidates.chunks = taken_apart(candidates.chunks)
+        candidates.chunks = split_merged(candidates.chunks)
     if seen is not None:
-        unread, seen_before = seen.divided(candidates.chunks)
+        unread, seen_before = seen.partition(candidates.chunks)
         candidates.keep(unread, "seen")
         # Gaps are not filled from full texts: what lies there may have been read.
         options = replace(options, documents=None)
     offered = len(candidates.chunks)
     if options.top_n is not None:
-        candidates.keep(candidates.best(options.top_n), "top_n")
+        candidates.keep(candidates.list_best(options.top_n), "top_n")
     used_all = len(candidates.chunks) == offered
     spent: dict[str, int] = {}
-    if (budget := options.needed_budget()) is None:
-        passages = finish(candidates.chunks, options)
+    if (budget := options.require_budget()) is None:
+        passages = build_passages(candidates.chunks, options)
         if numbers is not None:
-            passages = numbers.numbered(passages)
+            passages = numbers.assign(passages)
     else:
-        listed = _in_order_of_choice(candidates, options, budget)
+        listed = _rank_for_budget(candidates, options, budget)
         filler = BudgetFiller(options, sent_text, numbers)
-        kept, passages, tokens = filler.filled(listed, budget)
+        kept, passages, tokens = filler.fill(listed, budget)
         candidates.keep(kept, "token_budget")
         spent = {"token_budget": budget, "tokens": tokens, "left": budget - tokens}
         spent |= describe_counter(options.token_counter)
@@ -235,20 +235,20 @@ def _selected(
         last = max(chunk.rank for chunk in candidates.chunks)
         seen_before = [chunk for chunk in seen_before if chunk.rank <= last]
     why = {"kept": candidates.ranks, "dropped": candidates.dropped, **spent}
-    return Arranged(passages, used_all, seen_before, why=why)
+    return OrderedContext(passages, used_all, seen_before, why=why)
 
 
-def _in_order_of_choice(
+def _rank_for_budget(
     candidates: _Candidates, options: ContextOptions, budget: int
 ) -> Sequence[Chunk]:
     """By rank, or by rank and neighbours."""
     if options.selection == "budget":
         return candidates.chunks
     # Imported here: most contexts do not need it.
-    from oprag.context.recall import expanded_order
+    from oprag.context.recall import rank_segments
 
     first = candidates.first_neighbour
-    return expanded_order(candidates.chunks, beside=first, budget=budget)
+    return rank_segments(candidates.chunks, beside=first, budget=budget)
 
 
 def _are_whole(kept: Sequence[Chunk], listed: Sequence[Chunk]) -> bool:
@@ -257,7 +257,9 @@ def _are_whole(kept: Sequence[Chunk], listed: Sequence[Chunk]) -> bool:
     return len(kept) == len(listed) and all(a.position == b.position for a, b in pairs)
 
 
-def _marked(chunks: list[Chunk], problems: Mapping[str, OpragError]) -> list[Chunk]:
+def _mark_problems(
+    chunks: list[Chunk], problems: Mapping[str, OpragError]
+) -> list[Chunk]:
     """The chunks, with what is wrong with each; without a name they have no place."""
     if not problems and not any(c.document_key.startswith(UNNAMED) for c in chunks):
         return chunks
@@ -267,7 +269,7 @@ def _marked(chunks: list[Chunk], problems: Mapping[str, OpragError]) -> list[Chu
         kind = None
         is_alone = at_place[chunk.document_key, chunk.position] == 1
         if chunk.document_key.startswith(UNNAMED):
-            chunk, kind = without_place(chunk), MissingDocumentError.kind  # noqa: PLW2901 -- the same chunk
+            chunk, kind = drop_place(chunk), MissingDocumentError.kind  # noqa: PLW2901 -- the same chunk
         elif chunk.document_key not in problems:
             pass
         elif chunk.position is None or not is_alone:
@@ -276,18 +278,20 @@ def _marked(chunks: list[Chunk], problems: Mapping[str, OpragError]) -> list[Chu
     return deduplicate(marked)
 
 
-def with_texts(options: ContextOptions, work: Callable[[ContextOptions], Any]) -> Do:
+def load_texts_then(
+    options: ContextOptions, work: Callable[[ContextOptions], Any]
+) -> Effect:
     """Return work that may need full texts, to be done now or awaited.
 
     Args:
         options: `later()` awaits their `documents`; `now()` reads them directly.
         work: Has no effect but its result; it may be done several times.
     """
-    return Do(partial(work, options), partial(awaited, options, work))
+    return Effect(partial(work, options), partial(aload_texts_then, options, work))
 
 
 @dataclass(frozen=True)
-class Arranged(Generic[_T]):
+class OrderedContext(Generic[_T]):
     """The passages kept, in reading order, or best first with `order="rank"`.
 
     Together, as the texts are sent and joined by `options.separator`, they take at
@@ -314,14 +318,14 @@ class Arranged(Generic[_T]):
     `token_budget`), and, if there are any, `doubts`, the `ids` of the chunks in each
     merged passage by its rank, and the budget's tokens."""
 
-    def made(self, make: Callable[[_T], _Made]) -> Arranged[_Made]:
+    def map(self, make: Callable[[_T], _Made]) -> OrderedContext[_Made]:
         """Return the same with an object of a framework for each passage."""
         return replace(self, passages=list(map(make, self.passages)))  # type: ignore[arg-type,return-value]  # of another type
 
-    def reported(self, problems: Problems) -> list[_T]:
+    def warn_and_return(self, problems: Problems) -> list[_T]:
         """Return what is read; warn of what is wrong with it."""
         budget = self.why.get("token_budget")
         unfilled = (budget, self.came) if budget and self.came else None
         if self.problems or self.lacking or unfilled:
-            problems.tell(self.problems, self.lacking, unfilled)
+            problems.warn(self.problems, self.lacking, unfilled)
         return self.passages

@@ -10,24 +10,28 @@ from typing import TypeVar
 from oprag.chunk import FullText
 from oprag.context.options import ContextOptions
 from oprag.documents import DocumentSource, not_found
-from oprag.effects import in_thread
+from oprag.effects import run_in_thread
 from oprag.errors import DocumentNotFoundError, OpragError
 
 _T = TypeVar("_T")
 
 
-async def awaited(options: ContextOptions, work: Callable[[ContextOptions], _T]) -> _T:
+async def aload_texts_then(
+    options: ContextOptions, work: Callable[[ContextOptions], _T]
+) -> _T:
     """Do work, and again once the full texts that it asked for are here.
 
     What is needed is known only when chunks are selected and in order. Work is done
     in a thread: it may be on long texts, or load what counts their tokens.
     """
     if not isinstance(options.documents, DocumentSource):
-        return await in_thread(partial(work, options))
+        return await run_in_thread(partial(work, options))
     texts = _Texts(options.documents)
     while True:
         try:
-            result = await in_thread(partial(work, replace(options, documents=texts)))
+            result = await run_in_thread(
+                partial(work, replace(options, documents=texts))
+            )
         except OpragError:
             if not texts.asked:
                 raise

@@ -18,11 +18,11 @@ from operator import add
 from typing import Literal, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Passage
-from oprag.context.numbers import Numbers
+from oprag.context.numbers import CitationNumbers
 from oprag.context.options import ContextOptions, Selection
-from oprag.context.passages import finish, single_passage
-from oprag.context.results import best_chunk, merged_metadata
-from oprag.context.text import cited_text, headers
+from oprag.context.passages import build_passages, single_passage
+from oprag.context.results import best_chunk, merge_metadata
+from oprag.context.text import cite_text, headers
 from oprag.errors import BudgetTooSmallError
 from oprag.marks import GAP_MARK, escape_marks
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER, as_number
@@ -96,7 +96,7 @@ def too_small(token_budget: int, needed: int) -> BudgetTooSmallError:
     return BudgetTooSmallError(message, token_budget=token_budget, needed=needed)
 
 
-def judging(token_budget: int) -> int:
+def count_seeds(token_budget: int) -> int:
     """Return how many of the best say what text is worth: as many as fill a budget."""
     return max(_LEAST_JUDGING, ceil(token_budget / _SHORT_CHUNK))
 
@@ -107,8 +107,8 @@ class FetchPlan:
     Args:
         token_budget: Tokens to fill; at least 1.
         selection: `"recall"` asks for many, so that there is something to choose from.
-        widen: Neighbours that are read beside each hit, see `oprag.context.Widening`.
-            Fewer hits fill the budget then.
+        widen: Neighbours that are read beside each hit, see
+            `oprag.context.NeighbourSearch`. Fewer hits fill the budget then.
 
     Example:
         >>> plan = FetchPlan(token_budget=8_192)
@@ -131,7 +131,9 @@ class FetchPlan:
     ) -> None:
         chooses = selection == "recall"
         if widen == "fill":
-            self.k = max(_FUSED, judging(token_budget)) if chooses else _FILLING_HITS
+            self.k = (
+                max(_FUSED, count_seeds(token_budget)) if chooses else _FILLING_HITS
+            )
         else:
             fills = -(-token_budget // (_SHORT_CHUNK * (1 + 2 * (widen or 0))))
             self.k = max(_LEAST, fills, _CANDIDATES if chooses and not widen else 0)
@@ -139,7 +141,7 @@ class FetchPlan:
         self._distinct = 0
 
     @classmethod
-    def beginning_with(cls, k: int) -> FetchPlan:
+    def start_with(cls, k: int) -> FetchPlan:
         """Return a plan that first asks for `k` chunks, whatever they are to fill."""
         plan = cls(token_budget=1)
         plan.k = k
@@ -181,7 +183,7 @@ class BudgetFiller:
         self,
         options: ContextOptions,
         sent_text: SentText | None = None,
-        numbers: Numbers | None = None,
+        numbers: CitationNumbers | None = None,
     ) -> None:
         self._options, self._numbers = options, numbers
         self._sent_text = sent_text
@@ -192,7 +194,7 @@ class BudgetFiller:
         self._join_cost = self._counter(joint)
         self._last: tuple[list[Chunk], list[Passage], int] | None = None
 
-    def filled(
+    def fill(
         self, listed: Sequence[Chunk], budget: int
     ) -> tuple[list[Chunk], list[Passage], int]:
         """Take what fits, in the given order.
@@ -204,57 +206,59 @@ class BudgetFiller:
             kept = fill_budget(
                 listed,
                 budget,
-                cost=lambda chunk: self._cost(chunk) + self._citation_cost(chunk),
+                cost=lambda chunk: (
+                    self._count_chunk(chunk) + self._count_citation(chunk)
+                ),
                 join_cost=self._join_cost,
             )
         except BudgetTooSmallError:  # by a sum: together parts may take fewer tokens
             kept = [*listed[:1]]
-        kept = self._fitting(kept, budget)
-        if kept and (needed := self._needed(kept)) > budget:
+        kept = self._drop_until_fits(kept, budget)
+        if kept and (needed := self._count_needed(kept)) > budget:
             raise too_small(budget, needed)
         by_position = self._options.selection == "recall"
         if by_position or self._options.citations:
-            kept = self._topped_up(kept, listed, budget)
+            kept = self._top_up(kept, listed, budget)
             if by_position:
-                kept = self._with_parts(kept, listed[len(kept) :], budget)
-        return self._made(kept)
+                kept = self._add_parts(kept, listed[len(kept) :], budget)
+        return self._render(kept)
 
-    def _cost(self, chunk: Chunk) -> int:
+    def _count_chunk(self, chunk: Chunk) -> int:
         """Tokens of a chunk as it is sent: its stored count where that is of it."""
-        sent, name, stored = self._sent(chunk), self._counter.name, None
+        sent, name, stored = self._write_as_sent(chunk), self._counter.name, None
         counted = name and chunk.metadata.get(TOKEN_COUNTER) == name
         if counted and chunk.exact and sent == chunk.text:
             stored = as_number(chunk.metadata.get(TOKEN_COUNT))
         return self._counter(sent) if stored is None else stored
 
-    def _sent(self, chunk: Chunk) -> str:
+    def _write_as_sent(self, chunk: Chunk) -> str:
         if self._sent_text is not None:
             return self._sent_text(chunk, chunk.text)
-        return self._written(chunk.text)
+        return self._write_as_rendered(chunk.text)
 
-    def _written(self, text: str) -> str:
+    def _write_as_rendered(self, text: str) -> str:
         """Return a text as `render` writes it."""
         options = self._options
         return escape_marks(text, options.separator) if options.citations else text
 
-    def _joined(self, passage: Passage) -> Chunk:
+    def _join_metadata(self, passage: Passage) -> Chunk:
         """Return the best chunk of a passage with the metadata of all of it."""
         chunks, keys = passage.chunks, self._options.position_keys
         if len(chunks) == 1:
             return chunks[0]
-        return best_chunk(chunks)._replace(metadata=merged_metadata(chunks, keys))
+        return best_chunk(chunks)._replace(metadata=merge_metadata(chunks, keys))
 
-    def _citation_cost(self, chunk: Chunk) -> int:
+    def _count_citation(self, chunk: Chunk) -> int:
         """Tokens of a chunk's number and place, as far as one chunk can tell."""
         if not self._options.citations:
             return 0
         alone = single_passage(chunk._replace(text=""))
-        return self._counter(cited_text(chunk.rank + 1, alone))
+        return self._counter(cite_text(chunk.rank + 1, alone))
 
-    def _needed(self, chunks: list[Chunk]) -> int:
-        return self._made(chunks)[2]
+    def _count_needed(self, chunks: list[Chunk]) -> int:
+        return self._render(chunks)[2]
 
-    def _made(self, chunks: list[Chunk]) -> tuple[list[Chunk], list[Passage], int]:
+    def _render(self, chunks: list[Chunk]) -> tuple[list[Chunk], list[Passage], int]:
         """Chosen chunks, their passages, and their tokens as they are sent.
 
         What a framework sends by itself and what rendering writes must both fit. What
@@ -263,12 +267,14 @@ class BudgetFiller:
         if self._last is not None and self._last[0] is chunks:
             return self._last
         options, separator = self._options, self._options.separator
-        passages = finish(chunks, options)
+        passages = build_passages(chunks, options)
         if self._numbers is not None:
-            passages = self._numbers.numbered(passages)
-        written = [[self._written(passage.text) for passage in passages]]
+            passages = self._numbers.assign(passages)
+        written = [[self._write_as_rendered(passage.text) for passage in passages]]
         if self._sent_text is not None:
-            written.append([self._sent_text(self._joined(p), p.text) for p in passages])
+            written.append(
+                [self._sent_text(self._join_metadata(p), p.text) for p in passages]
+            )
         if options.citations:
             heads = headers(passages, separator=separator)
             written = [list(map(add, heads, texts)) for texts in written]
@@ -276,16 +282,18 @@ class BudgetFiller:
         self._last = chunks, passages, tokens
         return self._last
 
-    def _fitting(self, kept: list[Chunk], budget: int, least: int = 1) -> list[Chunk]:
+    def _drop_until_fits(
+        self, kept: list[Chunk], budget: int, least: int = 1
+    ) -> list[Chunk]:
         """Leave out the worst until the finished context fits, or `least` are left."""
-        while (excess := self._needed(kept) - budget) > 0 and len(kept) > least:
+        while (excess := self._count_needed(kept) - budget) > 0 and len(kept) > least:
             while excess > 0 and len(kept) > least:
                 *kept, worst = kept
-                excess -= self._join_cost + self._citation_cost(worst)
-                excess -= self._counter(self._sent(worst))
+                excess -= self._join_cost + self._count_citation(worst)
+                excess -= self._counter(self._write_as_sent(worst))
         return kept
 
-    def _topped_up(
+    def _top_up(
         self, kept: list[Chunk], listed: Sequence[Chunk], budget: int
     ) -> list[Chunk]:
         """Take more where there is room after all, counted as it is sent.
@@ -295,35 +303,35 @@ class BudgetFiller:
         """
         in_common = _IN_COMMON if self._options.citations else 0
         while True:
-            room = budget - self._needed(kept) + in_common
+            room = budget - self._count_needed(kept) + in_common
             larger = [*kept]
             for chunk in listed[len(kept) :]:
-                room -= self._cost(chunk)
+                room -= self._count_chunk(chunk)
                 if room < 0:
                     break
                 larger.append(chunk)
-            larger = self._fitting(larger, budget, len(kept))
+            larger = self._drop_until_fits(larger, budget, len(kept))
             if len(larger) == len(kept):
                 return kept
             kept = larger
 
-    def _with_parts(
+    def _add_parts(
         self, kept: list[Chunk], rest: Sequence[Chunk], budget: int
     ) -> list[Chunk]:
         """Take whole sentences of the next chunks where much of the budget is left."""
-        from oprag.context.pieces import with_beginnings
+        from oprag.context.pieces import list_beginnings
 
         for chunk in islice(rest, _CUT):
-            room = budget - self._needed(kept)
+            room = budget - self._count_needed(kept)
             if room <= _UNUSED * budget:
                 break
-            parts = with_beginnings(chunk, kept)
-            while fitting := bisect_right(parts, room, key=self._cost):
+            parts = list_beginnings(chunk, kept)
+            while fitting := bisect_right(parts, room, key=self._count_chunk):
                 part = parts[fitting - 1]
                 more = [*kept, part]
-                excess = self._needed(more) - budget
+                excess = self._count_needed(more) - budget
                 if excess <= 0:
                     kept = more
                     break
-                room = self._cost(part) - excess
+                room = self._count_chunk(part) - excess
         return kept

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from oprag.chunk import Chunk, Hit
 from oprag.context.options import ContextOptions, TextsByName
-from oprag.context.places import find_places
-from oprag.errors import OpragError, PositionWarning, users_level
+from oprag.context.places import locate_hits
+from oprag.errors import OpragError, PositionWarning, find_caller_stacklevel
 from oprag.positions import (
     check_positions,
     deduplicate,
@@ -50,7 +50,7 @@ class CheckedHits(NamedTuple):
             "of the text (doc_version) than the best chunk. An interrupted indexing "
             "leaves such chunks: index these documents again."
         )
-        warnings.warn(message, PositionWarning, stacklevel=users_level())
+        warnings.warn(message, PositionWarning, stacklevel=find_caller_stacklevel())
 
 
 def check_hits(
@@ -83,7 +83,7 @@ def check_hits(
     recorded = {c.rank: c.span for c in chunks if c.part is None} if texts else {}
     chunks = check_positions(chunks, problems=collected)
     if texts is not None:
-        located = find_places(
+        located = locate_hits(
             chunks, texts.read, errors, compared=texts.at_hand, recorded=recorded
         )
         _note_dropped(dropped, "blank", chunks, located)
@@ -92,7 +92,7 @@ def check_hits(
         texts.check()
     if errors and not warns:
         raise next(iter(errors.values()))
-    chunks = [*map(_with_its_problem, chunks)]
+    chunks = [*map(_keep_problem, chunks)]
     return CheckedHits(chunks, errors, dropped, doubts, others)
 
 
@@ -108,7 +108,7 @@ def _note_dropped(
         dropped[reason] = sorted([*dropped.get(reason, []), *ranks])
 
 
-def _with_its_problem(chunk: Chunk) -> Chunk:
+def _keep_problem(chunk: Chunk) -> Chunk:
     """The chunk; a result that still has no place keeps its problem."""
     written = read_written(chunk.metadata)
     if chunk.position is None and written is not None:

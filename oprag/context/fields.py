@@ -14,7 +14,7 @@ from oprag.errors import (
 )
 
 
-class OwnErrors:
+class OpragErrorsMixin:
     """Raise our errors for options; name this class before pydantic's.
 
     Pydantic wraps an error of a validator in its own, whose message shows the values

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any, Unpack
 
-from oprag.chunk import Hit, Passage, best_of_each
+from oprag.chunk import Hit, Passage, interleave
 from oprag.context.assembly import arrange
 from oprag.context.options import ContextKeywords, ContextOptions
 from oprag.context.problems import Problems
-from oprag.context.ranks import by_rank
+from oprag.context.ranks import sort_by_rank
 from oprag.context.seen import Seen, SeenLike
 from oprag.documents import SourceLike, check_entries
-from oprag.errors import InvalidOptionError, named
-from oprag.result_key import without_rank
+from oprag.errors import InvalidOptionError, describe_type
+from oprag.result_key import drop_rank
 
 
 class OrderContextKeywords(ContextKeywords, total=False):
@@ -37,9 +37,9 @@ class OrderedPassages(list[Passage]):
 
 def _lengths(values: Any) -> Any:
     """The length of a list; those of its lists, where it is one of several searches."""
-    if best_of_each(values) is not values:
+    if interleave(values) is not values:
         return [len(each) for each in values]
-    return len(values) if hasattr(values, "__len__") else named(values)
+    return len(values) if hasattr(values, "__len__") else describe_type(values)
 
 
 def _hits(texts: Any, metadatas: Any, scores: Any) -> list[Hit]:
@@ -110,23 +110,23 @@ def order_context(
         ['the beginning', 'the end']
     """
     checked = ContextOptions.from_options({"top_n": top_n, **options})
-    check_entries("texts", best_of_each(texts), str)
+    check_entries("texts", interleave(texts), str)
     given = {"texts": texts, "metadatas": metadatas, "scores": scores}
     lengths = {name: _lengths(each) for name, each in given.items() if each is not None}
     if any(length != lengths["texts"] for length in lengths.values()):
         message = f"The lists differ in length: {lengths}. Give one of each per text."
         raise InvalidOptionError(message, option="metadatas", value=lengths)
     if metadatas is not None:
-        check_entries("metadatas", best_of_each(metadatas), Mapping)
-    if best_of_each(texts) is texts:
+        check_entries("metadatas", interleave(metadatas), Mapping)
+    if interleave(texts) is texts:
         hits = _hits(texts, metadatas, scores)
     else:
         rest = (repeat(None) if e is None else e for e in (metadatas, scores))
         searches = [_hits(*row) for row in zip(texts, *rest)]  # noqa: B905 -- checked above
-        listed = best_of_each([by_rank(each, each, checked) for each in searches])
+        listed = interleave([sort_by_rank(each, each, checked) for each in searches])
         # The ranks of each search are not those of this list.
-        hits = [hit._replace(metadata=without_rank(hit.metadata)) for hit in listed]
+        hits = [hit._replace(metadata=drop_rank(hit.metadata)) for hit in listed]
     read = None if seen is None else Seen(seen)
     arranged = arrange(hits, checked, seen=read)
-    Problems("order_context").tell(arranged.problems)
+    Problems("order_context").warn(arranged.problems)
     return OrderedPassages(arranged.passages, arranged.why)

@@ -41,7 +41,7 @@ def say_what_is_needless(
             check_hits(hits, without, None)
         except OpragError:
             continue
-        return error.preceded_by(
+        return error.prepend(
             f"Leave {option}= out: without it these chunks are put in order."
         )
     return error

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from oprag.chunk import Hit
 from oprag.context.options import ContextOptions, Widen
-from oprag.context.recall import lent_worth
+from oprag.context.recall import proximity_score
 from oprag.errors import InvalidOptionError
 from oprag.metadata import (
     DOC_URI,
@@ -41,7 +41,7 @@ _SLACK = 1.5
 _SAMPLE = 16  # hits by which the length of all is known
 
 
-class Neighbours(NamedTuple):
+class CandidateTail(NamedTuple):
     """The chunks of a list that were not retrieved but are beside hits."""
 
     number: int = 0
@@ -54,7 +54,7 @@ class Neighbours(NamedTuple):
     """The error to report where no hit names its neighbours."""
 
 
-ALONE = Neighbours()
+NO_NEIGHBOURS = CandidateTail()
 """Nothing but hits."""
 
 
@@ -81,7 +81,7 @@ def check_widening(
         raise InvalidOptionError(message, option="widen", value=widen)
 
 
-class Widening:
+class NeighbourSearch:
     """The neighbours that the hits of one retrieval want of a store.
 
     Args:
@@ -110,7 +110,7 @@ class Widening:
         sample = [hit.text for hit in hits[:_SAMPLE]]
         tokens = resolve_token_counter(options.token_counter)(" ".join(sample))
         mean = max(1, tokens / max(1, len(sample)))
-        self.lent = lent_worth
+        self.lent = proximity_score
         room, self.hits = (options.token_budget or math.inf) / mean, len(hits)
         """How many hits come before neighbours."""
         if options.selection == "budget":  # no hit is left out for them
@@ -183,14 +183,14 @@ class Widening:
             found[chunk_key(chunk.metadata)].append(chunk)
         return [(hit, each) for key, hit in self.wanted.items() for each in found[key]]
 
-    def listed(
+    def combine(
         self,
         found: Sequence[_T],
         read: Sequence[_T],
         *,
         stored: bool,
         linked: frozenset[int] = frozenset(),
-    ) -> tuple[list[_T], Neighbours]:
+    ) -> tuple[list[_T], CandidateTail]:
         """Return hits and neighbours as `arrange` takes them.
 
         Args:
@@ -201,7 +201,7 @@ class Widening:
                 others full texts are read on.
         """
         objects = [*found[: self.hits], *read, *found[self.hits :]]
-        behind = Neighbours(len(objects) - self.hits)
+        behind = CandidateTail(len(objects) - self.hits)
         beside = (self.unplaced if stored else self._every) - linked
         if self._options.documents is not None:
             return objects, behind._replace(widen=self._widen, beside=beside)
@@ -213,7 +213,7 @@ class Widening:
             "Index them with index_documents."
         )
         error = InvalidOptionError(message, option="widen", value=self._widen)
-        return objects, Neighbours(lacking=error)
+        return objects, CandidateTail(lacking=error)
 
 
 def _splitters_ids(metadata: Mapping[str, Any]) -> _Ids:

@@ -67,14 +67,14 @@ class NumberPlace(NamedTuple):
         return Passage(text, self.key, (chunk,), spans, self.citation, number)
 
 
-def packed(places: Iterable[NumberPlace]) -> str:
+def pack_places(places: Iterable[NumberPlace]) -> str:
     """Return places as JSON, in their order, and small: much of them repeats."""
     written = json.dumps([*places]).encode()
     return b64encode(zlib.compress(written)).decode()
 
 
-def unpacked(written: str) -> list[NumberPlace]:
-    """Return the places that were `packed`."""
+def unpack_places(written: str) -> list[NumberPlace]:
+    """Return the places that were `pack_places`."""
     return [
         NumberPlace(key, name, part, tuple(Span(*span) for span in spans), *rest)
         for key, name, part, spans, *rest in json.loads(

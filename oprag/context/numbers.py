@@ -14,8 +14,13 @@ from threading import RLock
 from typing import Any
 
 from oprag.chunk import Chunk, Passage, Span
-from oprag.context.number_places import Identity, NumberPlace, packed, unpacked
-from oprag.context.passages import joint, slices
+from oprag.context.number_places import (
+    Identity,
+    NumberPlace,
+    pack_places,
+    unpack_places,
+)
+from oprag.context.passages import fill_gap, slices
 from oprag.context.text import header
 from oprag.errors import InvalidOptionError
 from oprag.marks import length_written, unescape_marks
@@ -36,11 +41,11 @@ _FEW = 64
 """Places that are packed together, as much of them repeats."""
 _MOST_SHARED = 256
 """Lists whose numbers are kept as they were read."""
-_shared: OrderedDict[int, tuple[Any, Numbers]] = OrderedDict()
+_shared: OrderedDict[int, tuple[Any, CitationNumbers]] = OrderedDict()
 _shared_lock = RLock()
 
 
-class Numbers:
+class CitationNumbers:
     """Passages and their numbers, from 1.
 
     Args:
@@ -50,7 +55,7 @@ class Numbers:
     def __init__(self, entries: Iterable[Any] = ()) -> None:
         self.lock = RLock()
         """To be held by whoever numbers passages and then adds them."""
-        self._packed = [(text, unpacked(text)) for text in entries]
+        self._packed = [(text, unpack_places(text)) for text in entries]
         self._entries = [place for _, places in self._packed for place in places]
         self._known: dict[Identity, int] = {}
         self._taken: set[tuple[int, int, str]] = set()
@@ -62,7 +67,7 @@ class Numbers:
             self._known.setdefault(entry.identity, number)
 
     @classmethod
-    def shared(cls, entries: Any) -> Numbers:
+    def share(cls, entries: Any) -> CitationNumbers:
         """Return the numbers of a state: the same object for the same list.
 
         Branches that run at the same time read one list. Each goes on with what the
@@ -91,7 +96,7 @@ class Numbers:
         """Numbers that were given."""
         return len(self._entries)
 
-    def numbered(self, passages: Iterable[Passage]) -> list[Passage]:
+    def assign(self, passages: Iterable[Passage]) -> list[Passage]:
         """Return passages with their numbers: those they had, or the next ones."""
         new: dict[Identity, int] = {}
         made = []
@@ -104,7 +109,7 @@ class Numbers:
         return made
 
     def add(self, passages: Iterable[Passage]) -> None:
-        """Keep the numbers that `numbered` gave."""
+        """Keep the numbers that `assign` gave."""
         for passage in passages:
             entry = NumberPlace.of(passage)
             if entry.identity not in self._known:
@@ -132,7 +137,7 @@ class Numbers:
         return {
             "first": first,
             "last": last,
-            "places": packed(places) if places else "",
+            "places": pack_places(places) if places else "",
         }
 
     def take(self, carried: Mapping[str, Any]) -> None:
@@ -146,11 +151,11 @@ class Numbers:
         """
         first, last, places = carried["first"], carried["last"], carried["places"]
         if (first, last, places) not in self._taken:
-            self._fill(first, unpacked(places) if places else [])
+            self._fill(first, unpack_places(places) if places else [])
             self.pass_over(last)
             self._taken.add((first, last, places))
 
-    def take_all(self, other: Numbers) -> None:
+    def take_all(self, other: CitationNumbers) -> None:
         """Add all numbers of another.
 
         Raises:
@@ -186,7 +191,7 @@ class Numbers:
         if new:
             while self._packed and len(self._packed[-1][1]) <= max(len(new), _FEW):
                 new = self._packed.pop()[1] + new
-            self._packed.append((packed(new), new))
+            self._packed.append((pack_places(new), new))
         entries = [text for text, _ in self._packed]
         self._share(entries)
         return entries
@@ -207,10 +212,10 @@ class Numbers:
             return other  # also where it is empty: branches know each other by it
         if not other:
             return one
-        numbers, others = cls.shared(one), cls.shared(other)
+        numbers, others = cls.share(one), cls.share(other)
         if numbers is others:  # the one that was written later has all of the other
-            written = [len(unpacked(text)) for text in one]
-            later = [len(unpacked(text)) for text in other]
+            written = [len(unpack_places(text)) for text in one]
+            later = [len(unpack_places(text)) for text in other]
             return one if sum(written) > sum(later) else other
         both = cls(one if len(numbers) > len(others) else other)
         both.take_all(others if len(numbers) > len(others) else numbers)
@@ -221,7 +226,7 @@ class Numbers:
         """Whether a text may show passages or mention some: most texts do not."""
         return _BRACKET.search(text) is not None
 
-    def shown_in(self, conversation: str) -> dict[int, Passage]:
+    def find_in(self, conversation: str) -> dict[int, Passage]:
         """Return the passages that a conversation shows, by their numbers.
 
         Args:
@@ -272,7 +277,7 @@ class Numbers:
             yield Passage(text, name, (chunk,), (), citation, number)
             at = end
 
-    def cited(self, read: Iterable[Passage]) -> dict[int, Passage]:
+    def resolve(self, read: Iterable[Passage]) -> dict[int, Passage]:
         """Return the passage of each number.
 
         Args:
@@ -294,7 +299,7 @@ class Numbers:
             if entry == _NOTHING:
                 continue
             of = pieces.get((entry.key, entry.part), [])
-            text, first = _joined(entry.spans, of)
+            text, first = _join_text(entry.spans, of)
             if not entry.holds(text):
                 first = texts.get(entry.hash)
                 text = "" if first is None else first.text
@@ -303,13 +308,13 @@ class Numbers:
         return cited
 
 
-def _joined(
+def _join_text(
     spans: Sequence[Span], pieces: Iterable[tuple[Span, int, Passage]]
 ) -> tuple[str, Passage | None]:
     """The text of spans, put together from pieces; as much as these hold of it."""
     text, first = "", None
     for number, (start, end) in enumerate(spans):
-        text += joint(spans[:number], start)
+        text += fill_gap(spans[:number], start)
         at = start
         while at < end:
             over = [piece for piece in pieces if piece[0].start <= at < piece[0].end]

@@ -114,7 +114,7 @@ class ContextOptions:
         refuse_unknown(options, DEFAULTS)
         return cls(**options)
 
-    def needed_budget(self) -> int | None:
+    def require_budget(self) -> int | None:
         """The token budget.
 
         Raises:

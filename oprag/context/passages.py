@@ -74,7 +74,7 @@ def read_passages(hits: Sequence[Hit]) -> list[Passage]:
     return passages
 
 
-def finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
+def build_passages(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
     """Put the chosen chunks in order and join them, as the options say.
 
     Raises:
@@ -144,7 +144,7 @@ def merge_adjacent(
 
 
 def _join(run: Sequence[Chunk], source_text: TextByName | None) -> Passage:
-    source = None if source_text is None else proved_source(run, source_text)
+    source = None if source_text is None else find_verified_text(run, source_text)
     if source is not None:
         run = [chunk._replace(proof="compared") for chunk in run]
     if len(run) == 1:
@@ -164,12 +164,12 @@ def _join(run: Sequence[Chunk], source_text: TextByName | None) -> Passage:
             texts.append(source[spans[-1].end : start] + chunk.text)
             spans[-1] = Span(spans[-1].start, end)
         else:
-            texts.append(joint(spans, start) + chunk.text)
+            texts.append(fill_gap(spans, start) + chunk.text)
             spans.append(Span(start, end))
     return Passage("".join(texts), run[0].document_key, tuple(run), tuple(spans))
 
 
-def joint(spans: Sequence[Span], start: int) -> str:
+def fill_gap(spans: Sequence[Span], start: int) -> str:
     """Return white space for a small gap before a start, where no full text is known.
 
     For one character a space, for more a blank line; nothing before the first span.
@@ -186,13 +186,13 @@ def slices(text: str, spans: Sequence[Span]) -> list[tuple[Span, int]] | None:
     """
     places, length = [], 0
     for number, span in enumerate(spans):
-        length += len(joint(spans[:number], span.start))
+        length += len(fill_gap(spans[:number], span.start))
         places.append((span, span.start - length))
         length += span.end - span.start
     return places if spans and length == len(text) else None
 
 
-def taken_apart(chunks: Sequence[Chunk]) -> list[Chunk]:
+def split_merged(chunks: Sequence[Chunk]) -> list[Chunk]:
     """Return merged results that overlap others as the slices that they are made of.
 
     Two searches may have merged the same chunks. Others stay as they are.
@@ -217,7 +217,7 @@ def _overlap(one: Chunk, other: Chunk) -> bool:
     return is_near and one.span[0] < other.span[1] and other.span[0] < one.span[1]
 
 
-def proved_source(run: Sequence[Chunk], source_text: TextByName) -> str | None:
+def find_verified_text(run: Sequence[Chunk], source_text: TextByName) -> str | None:
     """Return the text that the chunks' spans are slices of, where it is at hand.
 
     Args:

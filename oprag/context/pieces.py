@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Sequence
 
-from oprag.chunk import OTHER_ENDS, Chunk, Span
+from oprag.chunk import SENTENCE_TERMINATORS, Chunk, Span
 from oprag.metadata import ALL_RESULT_KEYS, OF_ONE_TEXT
 
 _OF_ITS_TEXT = frozenset((*OF_ONE_TEXT, *ALL_RESULT_KEYS))
-_SENTENCE_END = re.compile(rf"""[.!?]["')\]”’]*\s+|[{OTHER_ENDS}]\s*|\n\s*""")
+_SENTENCE_END = re.compile(rf"""[.!?]["')\]”’]*\s+|[{SENTENCE_TERMINATORS}]\s*|\n\s*""")
 
 
 def is_sliceable(chunk: Chunk) -> bool:
@@ -48,7 +48,7 @@ def slice_of(chunk: Chunk, start: int, end: int, text: str | None = None) -> Chu
     )
 
 
-def with_beginnings(chunk: Chunk, kept: Sequence[Chunk]) -> list[Chunk]:
+def list_beginnings(chunk: Chunk, kept: Sequence[Chunk]) -> list[Chunk]:
     """Return a chunk and its beginnings that end with a sentence, the shortest first.
 
     Args:

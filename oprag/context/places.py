@@ -11,14 +11,14 @@ from oprag.errors import OpragError
 from oprag.locating import Location, place_some, starts_of
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, N_CHUNKS, as_number
 from oprag.ordering import group_by_document
-from oprag.positions import not_located, without_place
+from oprag.positions import drop_place, report_not_located
 from oprag.result_key import is_joined
 from oprag.splitting import parts_named
 
 FindText: TypeAlias = Callable[[str], FullText | None]
 
 
-def find_places(
+def locate_hits(
     chunks: Sequence[Chunk],
     full_text: FindText,
     problems: dict[str, OpragError],
@@ -49,7 +49,7 @@ def find_places(
         chunk.rank: chunk
         for document, members in group_by_document(chunks).items()
         for chunk in (
-            _placed(members, full_text, problems, recorded)
+            _place_document(members, full_text, problems, recorded)
             if members[0].document_name and (compared or document in problems)
             else members
         )
@@ -57,7 +57,7 @@ def find_places(
     return [found[chunk.rank] for chunk in chunks if chunk.rank in found]
 
 
-def _placed(
+def _place_document(
     chunks: list[Chunk],
     full_text: FindText,
     problems: dict[str, OpragError],
@@ -70,19 +70,19 @@ def _placed(
     full = next(filter(None, map(full_text, uris)), None)
     if full is None:
         if without and len(chunks) > 1:
-            problems[document] = not_located(chunks, without, known=False)
+            problems[document] = report_not_located(chunks, without, known=False)
         return chunks
     source = full.text
-    chunks = [_compared(chunk, source) for chunk in _at_their_pages(full, chunks)]
+    chunks = [_compare(chunk, source) for chunk in _place_on_pages(full, chunks)]
     written = [_is_written(chunk, source) for chunk in chunks]
     if all(written) and not without:
-        return _with_pages(chunks, full)
+        return _set_pages(chunks, full)
     texts = [chunk.text for chunk in chunks]
     recorded = [
         None if chunk.part is not None else chunk.span or doubted.get(chunk.rank)
         for chunk in chunks
     ]
-    locations = place_some(source, texts, _recorded(chunks), recorded)
+    locations = place_some(source, texts, _sort_by_number(chunks), recorded)
     _keep_white_space(source, texts, recorded, locations)
     _find_on_pages(full, chunks, locations)
     _find_by_parents(source, chunks, locations)
@@ -92,7 +92,7 @@ def _placed(
         and chunk.span is not None
         and chunk.part is None
         and (location.span is None or chunk.scoped)
-        else _at(chunk, location, source)
+        else _place(chunk, location, source)
         for chunk, location, ours in zip(chunks, locations, written, strict=True)
     ]
     unproved = [
@@ -102,12 +102,12 @@ def _placed(
     ]
     problems.pop(document, None)
     if unproved and len(chunks) > 1:
-        problems[document] = not_located(chunks, unproved, known=True)
+        problems[document] = report_not_located(chunks, unproved, known=True)
     elif unproved and chunks[0].span is None:
         return chunks  # it needs no place
     if all(location.status == "blank" for location in locations):
         return chunks  # there is nothing that they could stand between
-    return _with_pages(_without_lost_white_space(placed, locations), full)
+    return _set_pages(_drop_lost_white_space(placed, locations), full)
 
 
 def _keep_white_space(
@@ -126,7 +126,7 @@ def _keep_white_space(
             locations[i] = Location(span, "exact")
 
 
-def _without_lost_white_space(
+def _drop_lost_white_space(
     chunks: list[Chunk], locations: Sequence[Location]
 ) -> list[Chunk]:
     """Leave out white space without a place.
@@ -141,7 +141,7 @@ def _without_lost_white_space(
     ]
 
 
-def _with_pages(chunks: list[Chunk], full: FullText) -> list[Chunk]:
+def _set_pages(chunks: list[Chunk], full: FullText) -> list[Chunk]:
     """The chunks, with the pages that their full text has; with none where it has none.
 
     Chunks that have no known place in it stay as they are.
@@ -176,7 +176,7 @@ def _find_on_pages(
         texts = [chunk.text for chunk in on_page]
         recorded = [None if c.part is None else c.span for c in on_page]
         on_it = full.text[slice(*page)]
-        found_there = place_some(on_it, texts, _recorded(on_page), recorded)
+        found_there = place_some(on_it, texts, _sort_by_number(on_page), recorded)
         for i, (span, status) in zip(members, found_there, strict=True):
             if locations[i].status == "ambiguous" and span is not None:
                 moved = Span(page.start + span[0], page.start + span[1])
@@ -207,7 +207,7 @@ def _find_by_parents(
             locations[i] = Location(spans[min(begins)], "exact")
 
 
-def _at_their_pages(full: FullText, chunks: list[Chunk]) -> list[Chunk]:
+def _place_on_pages(full: FullText, chunks: list[Chunk]) -> list[Chunk]:
     """Compare chunks with the pages that they name, and place them in the whole text.
 
     Chunks that oprag stamped stay on their pages.
@@ -224,7 +224,7 @@ def _at_their_pages(full: FullText, chunks: list[Chunk]) -> list[Chunk]:
     return compared
 
 
-def _compared(chunk: Chunk, source: str) -> Chunk:
+def _compare(chunk: Chunk, source: str) -> Chunk:
     """Compare a chunk with the text at its place, which proves it."""
     if chunk.part is not None or chunk.span is None:
         return chunk
@@ -256,7 +256,7 @@ def _is_written(chunk: Chunk, source: str) -> bool:
     return is_joined(chunk.metadata) or source[slice(*chunk.span)] == chunk.text
 
 
-def _recorded(chunks: Sequence[Chunk]) -> list[int] | None:
+def _sort_by_number(chunks: Sequence[Chunk]) -> list[int] | None:
     """The order that chunk numbers say, if each chunk has one of its own."""
     numbers = [as_number(chunk.metadata.get(CHUNK_INDEX)) for chunk in chunks]
     known = [number for number in numbers if number is not None]
@@ -265,9 +265,9 @@ def _recorded(chunks: Sequence[Chunk]) -> list[int] | None:
     return sorted(range(len(chunks)), key=known.__getitem__)
 
 
-def _at(chunk: Chunk, location: Location, source: str) -> Chunk:
+def _place(chunk: Chunk, location: Location, source: str) -> Chunk:
     if location.span is None:
-        return without_place(chunk)
+        return drop_place(chunk)
     start, end = location.span
     return chunk._replace(
         position=(0, start, end),

@@ -15,7 +15,7 @@ from oprag.errors import (
     PositionError,
     PositionWarning,
     UnfilledBudgetWarning,
-    users_level,
+    find_caller_stacklevel,
 )
 
 _LOG = logging.getLogger("oprag")
@@ -37,7 +37,7 @@ class Problems:
     _known: set[str] = field(default_factory=set, init=False, compare=False, repr=False)
     _any_budget: bool = field(default=False, init=False, compare=False, repr=False)
 
-    def tell(
+    def warn(
         self,
         problems: Iterable[OpragError],
         lacking: InvalidOptionError | None = None,
@@ -73,7 +73,7 @@ class Problems:
         error = PositionError(self.component + message, kind="unfit_index")
         self._warn("unfit_index", message, error)
 
-    def of_any_budget(self) -> Self:
+    def silence_budget(self) -> Self:
         """Return the same for a budget that nobody set: it may stay unfilled."""
         same = copy.copy(self)
         same._any_budget = True  # noqa: SLF001 -- our own copy
@@ -96,4 +96,4 @@ def warn(message: str, problem: OpragError | None) -> None:
     """
     warning = PositionWarning(message) if problem else UnfilledBudgetWarning(message)
     warning.__cause__ = problem
-    warnings.warn(warning, stacklevel=users_level())
+    warnings.warn(warning, stacklevel=find_caller_stacklevel())

@@ -19,7 +19,7 @@ from oprag.result_key import is_result, read_written
 _T = TypeVar("_T")
 
 
-def by_rank(
+def sort_by_rank(
     found: Sequence[_T], hits: Sequence[Hit], options: ContextOptions
 ) -> list[_T]:
     """Return what was found best first: a component's results by their ranks."""
@@ -30,29 +30,27 @@ def by_rank(
         hits, document_key=by, position_keys=keys, problems={}
     )
     chunks = read_chunks(hits, documents, position_keys=keys, problems={})
-    ranks = _written_ranks(chunks, options) or range(len(found))
+    ranks = _read_ranks(chunks, options) or range(len(found))
     return [
         found[number] for number in sorted(range(len(found)), key=ranks.__getitem__)
     ]
 
 
-def ranked(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:
+def rank_chunks(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:
     """The chunks best first.
 
     A list in the order that a component returned keeps the ranks written on it; of
     several such lists of other documents, joined, the best of each comes first. Any
     other list is ranked by list order.
     """
-    ranks = _written_ranks(chunks, options)
+    ranks = _read_ranks(chunks, options)
     if ranks is None:
         return chunks
     pairs = zip(chunks, ranks, strict=True)
     return rank_order([chunk._replace(rank=rank) for chunk, rank in pairs])
 
 
-def _written_ranks(
-    chunks: Sequence[Chunk], options: ContextOptions
-) -> list[int] | None:
+def _read_ranks(chunks: Sequence[Chunk], options: ContextOptions) -> list[int] | None:
     """The ranks on results in their component's order; None for other lists."""
     ranks = []
     for chunk in chunks:
@@ -64,8 +62,8 @@ def _written_ranks(
         return None
     pairs = [*zip(ranks, chunks, strict=True)]
     if ranks != sorted(ranks):
-        ranked = [chunk._replace(rank=rank) for rank, chunk in pairs]
-        if not _in_order(ranked, options):
+        as_written = [chunk._replace(rank=rank) for rank, chunk in pairs]
+        if not _is_in_order(as_written, options):
             return None
     # Slices of one hit share a rank; so do hits of joined lists, of other documents.
     hits = [(rank, chunk.document_key) for rank, chunk in pairs]
@@ -76,10 +74,10 @@ def _written_ranks(
     return [numbers[hit] for hit in hits]
 
 
-def _in_order(ranked: Sequence[Chunk], options: ContextOptions) -> bool:
+def _is_in_order(chunks: Sequence[Chunk], options: ContextOptions) -> bool:
     """Whether chunks are in a component's output order."""
-    best_first = rank_order(ranked)
+    best_first = rank_order(chunks)
     return any(
-        all(map(is_, document_order(best_first, sort_documents=how), ranked))
+        all(map(is_, document_order(best_first, sort_documents=how), chunks))
         for how in ("best_rank", options.sort_documents)
     )

@@ -28,7 +28,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Span
-from oprag.context.budget import judging
+from oprag.context.budget import count_seeds
 from oprag.context.pieces import is_sliceable, scope_of, slice_of
 
 # Chosen by leaving out one public question set at a time: `benchmarks/recall.md`.
@@ -54,7 +54,7 @@ class Piece(NamedTuple):
     worth: float
 
 
-def expanded_order(
+def rank_segments(
     chunks: Sequence[Chunk], *, beside: float = math.inf, budget: int
 ) -> list[Chunk]:
     """Order retrieved text by its own rank and that of its neighbours.
@@ -72,11 +72,15 @@ def expanded_order(
         of the candidate. Equal worth: the better candidate first, then reading order
         (documents in the order of their best candidates).
     """
-    beside = min([beside, *(chunk.rank for chunk in chunks[judging(budget) :][:1])])
+    beside = min([beside, *(chunk.rank for chunk in chunks[count_seeds(budget) :][:1])])
     groups: defaultdict[tuple[Hashable, ...], list[Chunk]] = defaultdict(list)
     for chunk in chunks:
         groups[scope_of(chunk)].append(chunk)
-    pieces = [piece for members in groups.values() for piece in cut(members, beside)]
+    pieces = [
+        piece
+        for members in groups.values()
+        for piece in split_into_segments(members, beside)
+    ]
     by_rank = sorted(pieces, key=attrgetter("rank"))
     by_worth = sorted(by_rank, key=attrgetter("worth"), reverse=True)
     by_rank = sorted(by_worth, key=attrgetter("rank"))
@@ -89,7 +93,7 @@ def expanded_order(
     return [piece.chunk for piece in sorted(by_rank, key=lambda p: due[id(p)])]
 
 
-def cut(members: Sequence[Chunk], beside: float) -> Iterator[Piece]:
+def split_into_segments(members: Sequence[Chunk], beside: float) -> Iterator[Piece]:
     """Cut candidates of one text wherever one begins or ends, in reading order.
 
     Args:
@@ -122,8 +126,8 @@ def cut(members: Sequence[Chunk], beside: float) -> Iterator[Piece]:
                 own[number] += worth
     middles = [(start + end) / 2 for start, end in pairwise(cuts)]
     left = [2.0 ** ((a - b) / _HALF) for a, b in pairwise(middles)]
-    before = _carried(ends, left)
-    behind = _carried(begins[::-1], left[::-1])[::-1]
+    before = _carry_forward(ends, left)
+    behind = _carry_forward(begins[::-1], left[::-1])[::-1]
     for number, (start, end) in enumerate(pairwise(cuts)):
         if (of := best[number]) is not None:
             worth = own[number] + _LENT * (before[number] + behind[number])
@@ -131,7 +135,7 @@ def cut(members: Sequence[Chunk], beside: float) -> Iterator[Piece]:
             yield Piece(found, end - start, of.rank, worth)
 
 
-def _carried(worths: Sequence[float], left: Sequence[float]) -> list[float]:
+def _carry_forward(worths: Sequence[float], left: Sequence[float]) -> list[float]:
     """Return what is left at each place of the worth of all before it."""
     carried = [0.0]
     for worth, share in zip(worths, left, strict=False):
@@ -139,6 +143,6 @@ def _carried(worths: Sequence[float], left: Sequence[float]) -> list[float]:
     return carried
 
 
-def lent_worth(rank: int, away: float) -> float:
+def proximity_score(rank: int, away: float) -> float:
     """Return what a candidate of a rank lends to text so many characters away."""
     return _LENT * math.pow(2, -away / _HALF) / (_HEAD + rank)

@@ -15,11 +15,16 @@ from oprag.metadata import (
     CITATION,
     OF_ONE_CHUNK,
     RESULT,
-    joined_id,
+    drop_reserved_keys,
+    make_joined_id,
     text_hash,
-    without_reserved_keys,
 )
-from oprag.positions import OF_A_PLACE, PositionKeys, derive_identity, read_citation
+from oprag.positions import (
+    POSITION_METADATA,
+    PositionKeys,
+    derive_identity,
+    read_citation,
+)
 from oprag.result_key import WrittenPlace, encode_place, read_written
 
 
@@ -31,13 +36,13 @@ def result_metadata(
     Args:
         passage: The passage.
         options: Those that the passage was chosen by; None for what its metadata say.
-        whole: Whether it is one object, all of it. Else see `merged_metadata`.
+        whole: Whether it is one object, all of it. Else see `merge_metadata`.
     """
     if whole:
         metadata = passage.chunks[0].metadata
     else:
         keys = None if options is None else options.position_keys
-        metadata = merged_metadata(passage.chunks, keys)
+        metadata = merge_metadata(passage.chunks, keys)
     if options is None:
         cites = any(CITATION in chunk.metadata for chunk in passage.chunks)
     else:
@@ -59,7 +64,7 @@ def best_chunk(chunks: Sequence[Chunk]) -> Chunk:
     return min(chunks, key=attrgetter("rank"))
 
 
-def merged_metadata(
+def merge_metadata(
     chunks: Sequence[Chunk], position_keys: PositionKeys | None
 ) -> dict[str, Any]:
     """Return the metadata of chunks that are joined, or of one that was cut.
@@ -77,7 +82,7 @@ def merged_metadata(
     listed = (
         position_keys if isinstance(position_keys, (list, tuple)) else [position_keys]
     )
-    places = {*OF_A_PLACE, *(key for key in listed if isinstance(key, str))}
+    places = {*POSITION_METADATA, *(key for key in listed if isinstance(key, str))}
     metadata = {}
     for key in [*best, *first]:
         source = first if key in places else best
@@ -99,7 +104,7 @@ def result_id(
     """
     ids: list[Any] = [id_of(chunk.source) for chunk in passage.chunks]
     cut = any(chunk.text != text_of(chunk.source) for chunk in passage.chunks)
-    return None if None in ids else joined_id(ids, passage.spans if cut else ())
+    return None if None in ids else make_joined_id(ids, passage.spans if cut else ())
 
 
 def write_place(
@@ -117,7 +122,7 @@ def write_place(
         cites: Whether the place for people is written beside it.
         has_room: Whether a token budget, if there was one, has room for the place.
     """
-    written = without_reserved_keys(metadata)
+    written = drop_reserved_keys(metadata)
     chunk = passage.chunks[0]
     place = WrittenPlace(
         passage.rank,
@@ -131,7 +136,7 @@ def write_place(
         has_room,
         passage.number,
         chunk.problem,
-        *_differing_identity(passage, written),
+        *_find_differing_identity(passage, written),
     )
     if not _is_plainly_cited(passage):
         citation = passage.citation
@@ -162,7 +167,7 @@ def _is_plainly_cited(passage: Passage) -> bool:
     return bool(passage.spans) or chunk.position is None
 
 
-def _differing_identity(
+def _find_differing_identity(
     passage: Passage, metadata: Mapping[str, Any]
 ) -> tuple[str | None, str | None]:
     """Return key and name of a document, each None where the metadata say it.

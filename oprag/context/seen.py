@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from oprag.chunk import Chunk, Passage, Span
 from oprag.context.passages import slices
 from oprag.context.pieces import slice_of
-from oprag.errors import InvalidOptionError, named
+from oprag.errors import InvalidOptionError, describe_type
 from oprag.locating import joined
 from oprag.metadata import DOC_VERSION, version_text
 from oprag.positions import document_name, read_spans
@@ -94,7 +94,7 @@ class Seen:
         """
         single = isinstance(shown, (str, Passage, Mapping))
         if single or not isinstance(shown, Iterable):
-            raise _refused("seen=", shown)
+            raise _refuse("seen=", shown)
         for number, entry in enumerate(shown):
             if isinstance(entry, Passage):
                 of = entry.chunks[0]
@@ -102,7 +102,7 @@ class Seen:
             else:
                 self._add_entry(entry, number)
 
-    def divided(self, chunks: Iterable[Chunk]) -> tuple[list[Chunk], list[Chunk]]:
+    def partition(self, chunks: Iterable[Chunk]) -> tuple[list[Chunk], list[Chunk]]:
         """Divide chunks into what is to be read and what was read.
 
         Args:
@@ -129,7 +129,7 @@ class Seen:
         """Return the numbers of the passages in which something was read.
 
         Args:
-            read: What `divided` says was read.
+            read: What `partition` says was read.
 
         Returns:
             Each number once, those of the first chunks first.
@@ -138,7 +138,7 @@ class Seen:
             {
                 number: None
                 for chunk in read
-                for part, pieces in self._of(chunk)
+                for part, pieces in self._find_shown(chunk)
                 if part == chunk.part or chunk.span is None
                 for piece in (
                     [*pieces.numbers] if chunk.span is None else pieces.near(chunk.span)
@@ -152,7 +152,7 @@ class Seen:
         if self._holds(chunk):
             return
         places = slices(chunk.text, _spans(chunk)) or []
-        known = [self._known(chunk, *place) for place in places]
+        known = [self._find_read(chunk, *place) for place in places]
         if not any(known):
             yield chunk
             return
@@ -167,7 +167,7 @@ class Seen:
             yield chunk._replace(position=None, span=None)
             return
         for span, offset in slices(chunk.text, _spans(chunk)) or ():
-            for start, end in self._known(chunk, span, offset):
+            for start, end in self._find_read(chunk, span, offset):
                 text = chunk.text[start - offset : end - offset]
                 yield slice_of(chunk, start, end, text)
 
@@ -180,7 +180,7 @@ class Seen:
         placed = slices(text, _spans(chunk)) is not None
         return any(
             text == shown or (len(text) >= _NO_CHANCE and text in shown)
-            for part, pieces in self._of(chunk)
+            for part, pieces in self._find_shown(chunk)
             if part == chunk.part or None in (part, chunk.part)
             for _, shown in (pieces.unplaced if placed else pieces.numbers)
         )
@@ -203,7 +203,7 @@ class Seen:
             ):
                 self._add_piece(document, (part, ""), (Span(start, end), ""))
             case _:
-                raise _refused(f"seen[{number}]", entry)
+                raise _refuse(f"seen[{number}]", entry)
 
     def _add_piece(
         self, document: str, source: _Source, piece: _Piece, number: int | None = None
@@ -213,24 +213,24 @@ class Seen:
             of = self._pieces.setdefault(document, {}).setdefault(source, _Pieces())
             of.add(piece, number)
 
-    def _of(self, chunk: Chunk) -> Iterator[tuple[int | None, _Pieces]]:
+    def _find_shown(self, chunk: Chunk) -> Iterator[tuple[int | None, _Pieces]]:
         """Yield what was shown of its document; an unknown version matches any."""
         version = _version_of(chunk)
         names = [chunk.document_key, chunk.document_name]
         if chunk.shared_name is None:
             names += [chunk.text_id, document_name(chunk.metadata)]
         if self._before is not None:
-            yield from self._before._of(chunk)  # noqa: SLF001 -- of this class
+            yield from self._before._find_shown(chunk)  # noqa: SLF001 -- of this class
         for name in dict.fromkeys(name for name in names if name is not None):
             for (part, shown), pieces in self._pieces.get(name, {}).items():
                 if shown == version or "" in {shown, version}:
                     yield part, pieces
 
-    def _known(self, chunk: Chunk, span: Span, offset: int) -> list[Span]:
+    def _find_read(self, chunk: Chunk, span: Span, offset: int) -> list[Span]:
         """Return what was read of a span: ascending, none touching another."""
         known = [
             both
-            for part, pieces in self._of(chunk)
+            for part, pieces in self._find_shown(chunk)
             if part == chunk.part
             for piece in pieces.near(span)
             if (both := _overlap(chunk, span, offset, piece))
@@ -257,9 +257,9 @@ def _shows(piece: _Piece, chunk: Chunk) -> bool:
     return _overlap(chunk, chunk.span, chunk.span.start, piece) is not None
 
 
-def _refused(where: str, found: Any) -> InvalidOptionError:
+def _refuse(where: str, found: Any) -> InvalidOptionError:
     message = (
-        f"{where} is {named(found)}. It takes a list of passages, or of "
+        f"{where} is {describe_type(found)}. It takes a list of passages, or of "
         "[document, part, start, end] for each span, part None for a document of "
         "one text."
     )

@@ -11,9 +11,9 @@ from operator import attrgetter
 from oprag.chunk import Chunk, Span
 from oprag.context.budget import LONG_TOKEN
 from oprag.context.options import ContextOptions, Widen
-from oprag.context.passages import proved_source
+from oprag.context.passages import find_verified_text
 from oprag.context.pieces import is_sliceable, slice_of
-from oprag.context.recall import Piece, cut
+from oprag.context.recall import Piece, split_into_segments
 from oprag.metadata import is_in_all
 from oprag.ordering import group_by_document
 from oprag.positions import PART_KEYS
@@ -24,7 +24,7 @@ _NEAR = 8
 """A slice ends after white space if there is some within an eighth of its length."""
 
 
-def slices_beside(
+def cut_neighbours(
     chunks: Sequence[Chunk],
     ranks: Collection[int],
     widen: Widen,
@@ -43,7 +43,7 @@ def slices_beside(
         Slices that hold nothing of `chunks` and do not overlap, worth most first. They
         have about the length of a hit, or less where a chunk or another slice begins.
     """
-    texts, budget = options.source_text(), options.needed_budget()
+    texts, budget = options.source_text(), options.require_budget()
     left = LONG_TOKEN * budget if budget else sys.maxsize
     first = max((chunk.rank for chunk in chunks), default=0) + 1
     found: list[Piece] = []
@@ -51,7 +51,7 @@ def slices_beside(
         whole = [c for c in members if c.part is None and is_sliceable(c)]
         hits = [c for c in whole if c.position and c.position[-2:] == c.span]
         hits = [hit for hit in hits if hit.rank in ranks]
-        source = proved_source(whole, texts) if texts and hits else None
+        source = find_verified_text(whole, texts) if texts and hits else None
         if source is None:
             continue
         length = sum(len(hit.text) for hit in hits) // len(hits)
@@ -70,16 +70,16 @@ def slices_beside(
         for start, end in spans:
             begin, last = max(0, start - reach), min(len(source), end + reach)
             places = *range(begin, last, length), last
-            cuts = sorted({_at_space(source, place, length) for place in places})
+            cuts = sorted({_move_past_space(source, place, length) for place in places})
             slices += [slice_of(of, a, b, source[a:b]) for a, b in pairwise(cuts)]
-        pieces = cut([*whole, *slices], first)
+        pieces = split_into_segments([*whole, *slices], first)
         found += [p for p in pieces if p.rank == first and p.chunk.text.strip()]
     found.sort(key=attrgetter("worth"), reverse=True)
     before = accumulate((piece.length for piece in found), initial=0)
     return [p.chunk for p, read in zip(found, before, strict=False) if read < left]
 
 
-def _at_space(source: str, place: int, length: int) -> int:
+def _move_past_space(source: str, place: int, length: int) -> int:
     """Return the next place after white space; the place itself without one near."""
     if place == 0:
         return 0

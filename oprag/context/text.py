@@ -29,7 +29,7 @@ def headers(passages: Sequence[Passage], *, separator: str = "\n\n") -> list[str
     ]
 
 
-def cited_text(number: int, passage: Passage) -> str:
+def cite_text(number: int, passage: Passage) -> str:
     """The text of a passage after its number and place, as `render` writes it."""
     return header(number, passage) + escape_marks(passage.text)
 
@@ -99,7 +99,7 @@ def gap_between(before: Passage, after: Passage) -> bool:
     )
 
 
-def numbered_text(chunk: Chunk, text: str) -> str:
+def number_text(chunk: Chunk, text: str) -> str:
     """Return the text to send for a chunk, after a number for its place.
 
     The number ascends with the place in the document: the `chunk_index` of the

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from oprag.chaining import DocumentChains
 from oprag.chunk import Chunk, Hit, Span
-from oprag.citations import distinct_names
+from oprag.citations import disambiguate_names
 from oprag.diagnosing.report import Findings
 from oprag.errors import (
     ConflictingPositionsError,
@@ -15,7 +15,7 @@ from oprag.errors import (
     MissingPositionError,
     OpragError,
     PositionError,
-    named,
+    describe_type,
 )
 from oprag.metadata import CHAR_END, DOC_VERSION, as_number, version_text
 from oprag.positions import (
@@ -45,7 +45,7 @@ def examine(chunk: StoredChunk | Hit) -> Hit:
         return chunk._replace(source=stored)
     if not isinstance(chunk, StoredChunk):
         message = (
-            f"chunks holds {named(chunk)}, no StoredChunk. Take diagnose of "
+            f"chunks holds {describe_type(chunk)}, no StoredChunk. Take diagnose of "
             "langchain_oprag or llamaindex_oprag, which read what these frameworks "
             "return."
         )
@@ -79,7 +79,7 @@ def group_chunks(
     """Group the chunks by document, in the order in which the documents appear."""
     hits = [*chunks]
     found = [identify_document(hit, document_key) or NAMELESS for hit in hits]
-    names = distinct_names((each.key, each.name) for each in found)
+    names = disambiguate_names((each.key, each.name) for each in found)
     documents = [Identity(each.key, names[each.key, each.name]) for each in found]
     if document_key is None:
         documents = separate_by_facts(hits, documents)

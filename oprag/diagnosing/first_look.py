@@ -16,7 +16,7 @@ from oprag.context import ContextOptions, Problems
 from oprag.diagnosing.checks import find_chains, group_chunks, read_group
 from oprag.diagnosing.doctor import Examination
 from oprag.diagnosing.sample import Sample
-from oprag.effects import carry_out
+from oprag.effects import run_effects
 from oprag.errors import PositionError
 from oprag.positions import Unplaced
 from oprag.stores import SearchedChunks, stored_hit
@@ -110,7 +110,7 @@ def judge_sample(chunks: SearchedChunks, options: ContextOptions) -> str | None:
         chunks: The store, as a search may read it.
         options: Those of the component.
     """
-    hits = [stored_hit(chunk) for chunk in carry_out(chunks.first(_SAMPLE))]
+    hits = [stored_hit(chunk) for chunk in run_effects(chunks.first(_SAMPLE))]
     is_all = len(hits) < _SAMPLE
     keys = options.position_keys, options.document_key
     diagnosis = Examination(Sample(hits, is_all), None, *keys).diagnosis
@@ -179,7 +179,7 @@ def _read_whole(
     if not unplaced or unplaced[0].selected_by is None:
         return None
     key, value = unplaced[0].selected_by
-    read = carry_out(chunks.select({key: [value]}, _MOST + 1))
+    read = run_effects(chunks.select({key: [value]}, _MOST + 1))
     if read is None:
         return None if cut else hits  # more of it may follow
     return None if len(read) > _MOST else [stored_hit(chunk) for chunk in read]

@@ -33,11 +33,11 @@ from oprag.metadata import (
     TEXT_LENGTH,
     as_number,
     document_key,
+    drop_reserved_keys,
     span_stamp,
     text_stamp,
     version_of_hashes,
     version_text,
-    without_reserved_keys,
 )
 from oprag.positions import NODE_CONTENT, PART_KEYS, PositionKeys, rewritten
 from oprag.stores import stored_hit
@@ -276,7 +276,7 @@ def _renamed(
     metadata: Mapping[str, Any], *, names: Mapping[str, str], span: Span | None
 ) -> dict[str, Any]:
     """The metadata of a chunk of the same text, with its document's name and place."""
-    renewed = {**without_reserved_keys(metadata), **names}
+    renewed = {**drop_reserved_keys(metadata), **names}
     if span is not None:
         renewed[CHAR_START], renewed[CHAR_END] = span
         if "start_index" in renewed:
@@ -292,7 +292,7 @@ def _renewed(
     gone: bool,
 ) -> dict[str, Any]:
     if CHAR_START not in entry and not gone and CHUNK_INDEX not in entry:
-        return {**without_reserved_keys(metadata), **entry}
+        return {**drop_reserved_keys(metadata), **entry}
     renewed = replaced(metadata, entry)
     if any(key in metadata for key in PART_KEYS):
         # It counted from the start of a part, and other chunks still may.

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from heapq import nsmallest
 from typing import Any, Literal
 
-from oprag.errors import counted
+from oprag.errors import count_nouns
 
 Verdict = Literal["ordered", "sampled", "not ordered", "damaged"]
 
@@ -101,17 +101,17 @@ class Diagnosis:
     def counted(self) -> str:
         """The chunks that were looked at, for people: `200 of 1,000,000 sampled`."""
         if not self.sampled:
-            return counted(self.chunks, "chunk")
+            return count_nouns(self.chunks, "chunk")
         if self.total is None:
-            return f"the first {counted(self.chunks, 'chunk')} sampled"
-        return f"{self.chunks:,} of {counted(self.total, 'chunk')} sampled"
+            return f"the first {count_nouns(self.chunks, 'chunk')} sampled"
+        return f"{self.chunks:,} of {count_nouns(self.total, 'chunk')} sampled"
 
     def __str__(self) -> str:
         """Return the verdict and what it is of, and each problem on a line."""
         verdict: str = self.verdict
         if self.verdict == "sampled":
             verdict = "no fault in the sample"
-        documents = counted(self.documents, "document")
+        documents = count_nouns(self.documents, "document")
         lines = [f"{verdict} ({self.counted}, {documents})"]
         lines += [f"{problem.kind}: {problem.message}" for problem in self.problems]
         return "\n".join(lines)

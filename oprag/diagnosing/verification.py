@@ -10,13 +10,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chaining import report_unproved
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, arrange, warn, with_texts
+from oprag.context import ContextOptions, arrange, load_texts_then, warn
 from oprag.diagnosing.checks import Group, find_chains, group_chunks, read_group
 from oprag.diagnosing.doctor import Examination
 from oprag.diagnosing.report import Diagnosis, Verdict
 from oprag.diagnosing.sample import take_sample
 from oprag.documents import DocumentSource
-from oprag.effects import Steps, acarry_out, carry_out
+from oprag.effects import Effects, arun_effects, run_effects
 from oprag.errors import InvalidOptionError, OpragError, PositionError, UnfitIndexError
 from oprag.stores import ChunkStore
 
@@ -54,12 +54,12 @@ class Verifiable:
                 `on_problem="warn"`, where questions are answered all the same.
         """
         asked = self._verification()
-        return asked.reported(type(self).__name__, *carry_out(asked.steps(sample)))
+        return asked.reported(type(self).__name__, *run_effects(asked.steps(sample)))
 
     async def averify(self, sample: int | None = 200) -> Diagnosis:
         """Async version of `verify`."""
         asked = self._verification()
-        found = await acarry_out(asked.steps(sample))
+        found = await arun_effects(asked.steps(sample))
         return asked.reported(type(self).__name__, *found)
 
     def _verification(self) -> Verification:
@@ -88,12 +88,12 @@ class VerifiableOver:
             PositionWarning: As there.
         """
         asked = self._verification_over(searched)
-        return asked.reported(type(self).__name__, *carry_out(asked.steps(sample)))
+        return asked.reported(type(self).__name__, *run_effects(asked.steps(sample)))
 
     async def averify(self, searched: Any, sample: int | None = 200) -> Diagnosis:
         """Async version of `verify`."""
         asked = self._verification_over(searched)
-        found = await acarry_out(asked.steps(sample))
+        found = await arun_effects(asked.steps(sample))
         return asked.reported(type(self).__name__, *found)
 
     def _verification_over(self, searched: Any) -> Verification:
@@ -118,14 +118,14 @@ class Verification(NamedTuple):
     find: Callable[[Sequence[Hit], ContextOptions], Any] | None = None
     """Finds what is read for chunks of a document, where it is not the chunks that are
     put in order; raises what a question would."""
-    read_found: Callable[[Any, ContextOptions], Steps[Any]] | None = None
+    read_found: Callable[[Any, ContextOptions], Effects[Any]] | None = None
     """Reads what was found."""
     overlaps: bool = False
     """Whether it asks the store for the order of chunks without positions."""
     inside: Sequence[object] = ()
     """What the chunks come through: those of oprag put them in order before."""
 
-    def steps(self, sample: int | None) -> Steps[_Found]:
+    def steps(self, sample: int | None) -> Effects[_Found]:
         """Examine the store."""
         strict = self._strict
         keys = strict.position_keys, strict.document_key
@@ -146,10 +146,12 @@ class Verification(NamedTuple):
             hits, errors = [taken.chunks[i] for i in group.members], unread
             try:
                 if self.full is not None and group.key:
-                    yield with_texts(reading, partial(_read, hits))
+                    yield load_texts_then(reading, partial(_read, hits))
                 # What has no name cannot be read in full.
                 errors = refused if self.full is None or group.key else unread
-                found = yield with_texts(strict, partial(self.find or _order, hits))
+                found = yield load_texts_then(
+                    strict, partial(self.find or _order, hits)
+                )
                 if self.read_found is not None:
                     errors = unread
                     yield from self.read_found(found, strict)

@@ -7,7 +7,11 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from oprag.errors import ConflictingPositionsError, PositionWarning, users_level
+from oprag.errors import (
+    ConflictingPositionsError,
+    PositionWarning,
+    find_caller_stacklevel,
+)
 from oprag.locating import Location, exchangeable, given_order, locate
 from oprag.metadata import (
     ALL_RESULT_KEYS,
@@ -191,4 +195,4 @@ def _warn_of_unlocated(name: str, locations: Sequence[Location]) -> None:
             f"placed ({', '.join(kinds)}; first: chunk {missing[0]}). They keep their "
             "order (chunk_index) and get no char_start."
         )
-        warnings.warn(message, PositionWarning, stacklevel=users_level())
+        warnings.warn(message, PositionWarning, stacklevel=find_caller_stacklevel())

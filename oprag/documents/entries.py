@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from oprag.errors import InvalidOptionError, named
+from oprag.errors import InvalidOptionError, describe_type
 
 
 def check_entries(option: str, values: Any, wanted: type, *others: type) -> None:
@@ -30,5 +30,5 @@ def check_entries(option: str, values: Any, wanted: type, *others: type) -> None
         package = wanted.__module__.partition(".")[0]
         plain: dict[Any, str] = {str: "texts", Mapping: "mappings"}
         of = plain.get(wanted) or f"{wanted.__name__} objects of {package}"
-        message = f"{option} takes a list of {of}, but got {named(wrong[0])}."
+        message = f"{option} takes a list of {of}, but got {describe_type(wrong[0])}."
         raise InvalidOptionError(message, option=option, value=wrong[0])

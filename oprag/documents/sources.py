@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from oprag.chunk import FullText, Hit, Span
-from oprag.effects import in_thread
+from oprag.effects import run_in_thread
 from oprag.errors import (
     DocumentNotFoundError,
     InvalidOptionError,
     UnreadableFileError,
+    describe_type,
     did_you_mean,
-    named,
 )
 from oprag.metadata import CHAR_START, CHUNK_INDEX, EARLIER_HASH, PART_INDEX, RESULT
 from oprag.positions import identify_document
@@ -52,7 +52,7 @@ class DocumentSource(ABC):
 
     async def aread(self, document_id: str) -> FullText:
         """Async version of `read`: in a thread unless the source has its own."""
-        return await in_thread(partial(self.read, document_id))
+        return await run_in_thread(partial(self.read, document_id))
 
     def get(self, document_id: str) -> str:
         """Return the text that `read` does."""
@@ -168,7 +168,9 @@ def document_source(documents: SourceLike) -> DocumentSource:
     takes = "It takes a mapping from names to texts, a function, or a folder."
     if searches:
         takes = "Give the store or index that it searches."
-    message = f"documents= is {named(documents)} and gives no full texts. {takes}"
+    message = (
+        f"documents= is {describe_type(documents)} and gives no full texts. {takes}"
+    )
     raise InvalidOptionError(message, option="documents", value=documents)
 
 
@@ -216,7 +218,7 @@ def checked_text(
         return FullText(text)
     if text is None:
         raise not_found(document_id, where, names)
-    message = f"documents= gave {named(text)} for {document_id!r}. Give a str."
+    message = f"documents= gave {describe_type(text)} for {document_id!r}. Give a str."
     raise InvalidOptionError(message, option="documents", value=text)
 
 
@@ -230,7 +232,7 @@ def _loaded(document: Any) -> SourceText:
     of_chunks = (CHAR_START, CHUNK_INDEX, RESULT, EARLIER_HASH)
     is_whole = known is not None and known.keys().isdisjoint(of_chunks)
     if not (is_document and known is not None and is_whole and isinstance(text, str)):
-        what = "a chunk" if is_document else named(document)
+        what = "a chunk" if is_document else describe_type(document)
         message = (
             f"documents= has {what} in its list, and gives no full texts. It takes "
             "{name: text}, or a list of LangChain's or LlamaIndex's documents."
@@ -339,7 +341,7 @@ class _CallableSource(DocumentSource):
             if inspect.iscoroutinefunction(self._find):
                 found = await self._find(document_id)
             else:
-                found = await in_thread(partial(self._find, document_id))
+                found = await run_in_thread(partial(self._find, document_id))
                 if inspect.isawaitable(found):
                     found = await found
         except KeyError:  # as above

@@ -8,7 +8,7 @@ from itertools import islice
 from oprag.chunk import FullText
 from oprag.documents.sources import DocumentSource, called
 from oprag.documents.whole_text import rebuild
-from oprag.effects import Steps, acarry_out, carry_out
+from oprag.effects import Effects, arun_effects, run_effects
 from oprag.errors import (
     ConflictingPositionsError,
     DocumentNotFoundError,
@@ -59,11 +59,11 @@ class StoreSource(DocumentSource):
             PositionError: Its chunks contradict each other or the text that was split,
                 or lack positions; see `oprag.documents.rebuild`.
         """
-        return carry_out(self._rebuilt(document_id))
+        return run_effects(self._rebuilt(document_id))
 
     async def aread(self, document_id: str) -> FullText:
         """Async version of `read`, the way the store does it without blocking."""
-        return await acarry_out(self._rebuilt(document_id))
+        return await arun_effects(self._rebuilt(document_id))
 
     def called(self) -> dict[str, str]:
         """Return the full names of the documents that a search may find."""
@@ -79,7 +79,7 @@ class StoreSource(DocumentSource):
         restricted._chunks = SearchedChunks(self._chunks.store, search)  # noqa: SLF001 -- our own copy
         return restricted
 
-    def _rebuilt(self, document_id: str) -> Steps[FullText]:
+    def _rebuilt(self, document_id: str) -> Effects[FullText]:
         chunks = yield from self._chunks.document(document_key(document_id))
         restricted, where = self._chunks.filtered, self._chunks.store.name
         if restricted:

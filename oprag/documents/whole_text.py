@@ -22,7 +22,7 @@ from oprag.errors import (
     IncompleteDocumentError,
     PositionError,
     PositionWarning,
-    users_level,
+    find_caller_stacklevel,
 )
 from oprag.metadata import (
     CHAR_END,
@@ -119,7 +119,7 @@ def rebuild(
             "different texts, each of them whole. One is read, which need not be the "
             "newer. Index the document again, in every size."
         )
-        warnings.warn(message, PositionWarning, stacklevel=users_level())
+        warnings.warn(message, PositionWarning, stacklevel=find_caller_stacklevel())
     return max(found.values(), key=attrgetter("exact"))  # the first of equals
 
 

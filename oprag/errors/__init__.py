@@ -37,12 +37,12 @@ from typing import Any, Self
 
 from oprag.errors.words import (
     COUNTS,
-    counted,
+    count_nouns,
+    describe_type,
     did_you_mean,
-    meant_option,
-    named,
-    users_level,
-    written,
+    find_caller_stacklevel,
+    safe_repr,
+    suggest_option,
 )
 
 __all__ = [
@@ -67,17 +67,17 @@ __all__ = [
     "UnfilledBudgetWarning",
     "UnfitIndexError",
     "UnreadableFileError",
-    "counted",
+    "count_nouns",
+    "describe_type",
     "did_you_mean",
+    "find_caller_stacklevel",
     "first_unnamed",
     "invalid_option",
-    "meant_option",
-    "named",
     "refuse_in_call",
     "refuse_unknown",
     "refuse_unnamed",
-    "users_level",
-    "written",
+    "safe_repr",
+    "suggest_option",
     "wrong_object",
 ]
 
@@ -101,7 +101,7 @@ class OpragError(Exception):
         for name, value in facts.items():
             setattr(self, name, value)
 
-    def preceded_by(self, sentence: str) -> Self:
+    def prepend(self, sentence: str) -> Self:
         """Return the same error with a sentence before its message."""
         return type(self)(f"{sentence} {self.message}", **self._facts)
 
@@ -318,7 +318,7 @@ def invalid_option(option: str, value: Any, takes: str) -> InvalidOptionError:
         value: What was given.
         takes: What it takes instead, as whole sentences.
     """
-    message = f"{option}={written(value)} is not possible. {takes}"
+    message = f"{option}={safe_repr(value)} is not possible. {takes}"
     return InvalidOptionError(message, option=option, value=value)
 
 
@@ -330,7 +330,7 @@ def wrong_object(option: str, value: Any, takes: str) -> InvalidOptionError:
         value: What was given.
         takes: What it takes instead, after "It takes".
     """
-    message = f"{option}= is {named(value)}. It takes {takes}."
+    message = f"{option}= is {describe_type(value)}. It takes {takes}."
     return InvalidOptionError(message, option=option, value=value)
 
 
@@ -354,7 +354,9 @@ def refuse_unknown(
     for option, value in given.items():
         if option not in known:
             listed = f"Options: {', '.join(known)}." if known else "It takes none."
-            meant = (advice or {}).get(option) or meant_option(option, known) or listed
+            meant = (
+                (advice or {}).get(option) or suggest_option(option, known) or listed
+            )
             message = f"There is no option {option!r}. {meant}".rstrip()
             raise InvalidOptionError(message, option=option, value=value)
 
@@ -407,7 +409,8 @@ def refuse_unnamed(
     such = f"Options: {', '.join(known)}."
     if type(value) is int and names:
         such = f"Write {' or '.join(f'{name}={value}' for name in names)}."
-    message = f"{component} takes options by name, and was given {named(value)}. {such}"
+    found = describe_type(value)
+    message = f"{component} takes options by name, and was given {found}. {such}"
     raise InvalidOptionError(message, option=next(iter(known), ""), value=value)
 
 

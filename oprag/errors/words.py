@@ -21,7 +21,7 @@ _NOT_THE_USERS = {
 """Packages that call each other on the way from the user's line."""
 
 
-def written(value: Any) -> str:
+def safe_repr(value: Any) -> str:
     """Return a value as messages show it.
 
     Returns:
@@ -41,12 +41,12 @@ def _is_plain(value: Any) -> bool:
     return (package in _PLAIN or is_path) and not is_method
 
 
-def counted(number: int, noun: str) -> str:
+def count_nouns(number: int, noun: str) -> str:
     """Return a number of things."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def named(value: Any) -> str:
+def describe_type(value: Any) -> str:
     """Return what a value is, in words; nothing of what it holds.
 
     Returns:
@@ -103,7 +103,7 @@ _SPLITTING = {*_OF_SPLITTERS, "splitter", "node_parser"}
 """Options of what splits texts, or is given a splitter."""
 
 
-def meant_option(word: str, known: Collection[str]) -> str:
+def suggest_option(word: str, known: Collection[str]) -> str:
     """Ask back for the option that a word stands for, or else for the nearest.
 
     Args:
@@ -137,7 +137,7 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
     return f"Did you mean {near[0]!r}? " if near else ""
 
 
-def users_level() -> int:
+def find_caller_stacklevel() -> int:
     """Return the `stacklevel` of a warning: the first line that is the user's.
 
     In a thread, which has none, that of the caller's caller.

@@ -28,7 +28,7 @@ from oprag.indexing.update import (
     write_part,
 )
 from oprag.indexing.vectors import VectorCheck
-from oprag.indexing.writer import ChunkWriter, IndexTarget, in_thread
+from oprag.indexing.writer import ChunkWriter, IndexTarget, finish_in_thread
 
 __all__ = [
     "ChunkWriter",
@@ -51,7 +51,7 @@ __all__ = [
     "WantedDocument",
     "aindex_target",
     "check_given",
-    "in_thread",
+    "finish_in_thread",
     "index_target",
     "named_documents",
     "source_scope",

@@ -22,7 +22,7 @@ from oprag.metadata import (
     OWN_KEYS,
     PART_INDEX,
     document_version,
-    indexed_id,
+    make_indexed_id,
 )
 from oprag.splitting import (
     Part,
@@ -121,7 +121,7 @@ def chunks_of(
             unsupported_metadata=unsupported_metadata,
             reserved=framework.reserved,
         )
-        own_id = indexed_id(metadata, int(metadata[CHUNK_INDEX]))
+        own_id = make_indexed_id(metadata, int(metadata[CHUNK_INDEX]))
         chunks.append(piece._replace(id=own_id, metadata=metadata))
     return framework.finished(chunks)
 

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from oprag.effects import Do, Steps
+from oprag.effects import Effect, Effects
 from oprag.errors import IndexingError
 from oprag.stores import ChunkStore
 
@@ -32,7 +32,7 @@ _PAUSE = 0.05
 
 def taken(
     store: ChunkStore, written: object, *, patience: float = PATIENCE
-) -> Steps[Any]:
+) -> Effects[Any]:
     """Wait until nobody else indexes into the store, and keep others waiting.
 
     Returns:
@@ -46,7 +46,7 @@ def taken(
                 "seconds. Nothing was done. Index again when it has ended."
             )
             raise IndexingError(message, store=store.name)
-        yield Do(partial(time.sleep, _PAUSE), partial(asyncio.sleep, _PAUSE))
+        yield Effect(partial(time.sleep, _PAUSE), partial(asyncio.sleep, _PAUSE))
     return lock
 
 

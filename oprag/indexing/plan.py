@@ -28,7 +28,7 @@ from oprag.metadata import (
     PART_INDEX,
     TOKEN_COUNTER,
     as_number,
-    named_id,
+    make_named_id,
     version_settings,
 )
 from oprag.stores import StoredChunk
@@ -83,8 +83,8 @@ class WantedChunk(NamedTuple):
     """One chunk as the store is to hold it."""
 
     id: str
-    """A hash of document, version, index, metadata; see `oprag.metadata.indexed_id`.
-    Empty until it is indexed."""
+    """A hash of document, version, index, metadata; see
+    `oprag.metadata.make_indexed_id`. Empty until it is indexed."""
     text: str
     """The chunk's text."""
     metadata: Mapping[str, str | int | float]
@@ -223,7 +223,7 @@ def _ids(chunk_id: str) -> Iterator[str]:
     """The id of a chunk, then those to use if another chunk has it."""
     yield chunk_id
     for number in count(1):
-        yield named_id(f"{chunk_id}\n{number}")
+        yield make_named_id(f"{chunk_id}\n{number}")
 
 
 def _version_and_index(chunk: WantedChunk | StoredChunk) -> tuple[str, int | None]:

@@ -18,9 +18,9 @@ from oprag.errors import (
     OpragError,
     OpragWarning,
     UnreadableFileError,
-    counted,
+    count_nouns,
+    find_caller_stacklevel,
     invalid_option,
-    users_level,
 )
 from oprag.indexing.plan import WantedDocument
 
@@ -93,9 +93,9 @@ class IndexingReport:
 
         Of an error that is not oprag's only the kind: it may repeat a key.
         """
-        chunks = counted(self.chunks_added, "chunk")
+        chunks = count_nouns(self.chunks_added, "chunk")
         said = [
-            f"{counted(len(self.added), 'document')} added ({chunks})",
+            f"{count_nouns(len(self.added), 'document')} added ({chunks})",
             f"{len(self.updated):,} updated",
             f"{len(self.unchanged):,} unchanged",
             f"{len(self.removed):,} removed",
@@ -177,7 +177,7 @@ def warn_of(report: IndexingReport) -> None:
             'both. Pass replace="all" to delete those.'
         )
     for message in said:
-        warnings.warn(message, OpragWarning, stacklevel=users_level())
+        warnings.warn(message, OpragWarning, stacklevel=find_caller_stacklevel())
 
 
 class Progress:

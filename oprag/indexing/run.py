@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-from oprag.effects import Do, Steps
+from oprag.effects import Effect, Effects
 from oprag.errors import (
     IndexingError,
     InvalidOptionError,
@@ -51,7 +51,7 @@ _FATAL = (IndexingError, InvalidOptionError, TokenizerError, Warning)
 """Errors about every document: they end a run at once."""
 
 
-Requests: TypeAlias = Steps[None]
+Requests: TypeAlias = Effects[None]
 """Reads and writes to do; if one fails, its exception is thrown in here."""
 
 
@@ -64,7 +64,7 @@ store holds before, and gives what `write_part` returned to them."""
 
 def indexing_steps(
     run: Run, given: Given, *, is_part: bool = False
-) -> Steps[IndexingReport]:
+) -> Effects[IndexingReport]:
     """Index documents, and end the run, unless another process does."""
     for each in given(run.before) if callable(given) else given:
         if isinstance(each, IndexingReport):
@@ -179,10 +179,10 @@ class Run:
             for each in pending:
                 self._done(*each)
 
-    def _compared(self, document: WantedDocument) -> Steps[IndexingPlan]:
+    def _compared(self, document: WantedDocument) -> Effects[IndexingPlan]:
         key = document_key(document.name)
         read, aread = self._store.read, self._store.aread
-        found = yield Do(partial(read, {key: None}), partial(aread, {key: None}))
+        found = yield Effect(partial(read, {key: None}), partial(aread, {key: None}))
         present = [*found]
         if document.is_estimated:
             refuse_cut_by_default(document.name, present)
@@ -213,12 +213,12 @@ class Run:
         """Add all that is new, of all plans; then delete."""
         for chunks in self._batches([c for one in todo for c in one.add]):
             add, aadd = self._writer.add, self._writer.aadd
-            yield Do(partial(add, chunks), partial(aadd, chunks))
+            yield Effect(partial(add, chunks), partial(aadd, chunks))
             self._counts["added"] += len(chunks)
             self.advance()
         for ids in self._batches([id_ for one in todo for id_ in one.delete]):
             delete, adelete = self._writer.delete, self._writer.adelete
-            yield Do(partial(delete, ids), partial(adelete, ids))
+            yield Effect(partial(delete, ids), partial(adelete, ids))
             self._counts["deleted"] += len(ids)
 
     def _batches(self, items: Sequence[T]) -> Iterator[Sequence[T]]:

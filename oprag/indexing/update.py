@@ -11,7 +11,7 @@ from contextlib import closing
 from functools import partial
 from typing import Any, TypedDict, Unpack
 
-from oprag.effects import Steps, acarry_out, carry_out
+from oprag.effects import Effects, arun_effects, run_effects
 from oprag.errors import refuse_unknown
 from oprag.indexing.flat import UnsupportedMetadata
 from oprag.indexing.given import (
@@ -33,7 +33,7 @@ from oprag.indexing.report import (
 )
 from oprag.indexing.run import Given, Run, indexing_steps
 from oprag.indexing.stored import StoredBefore
-from oprag.indexing.writer import ChunkWriter, IndexTarget, in_thread
+from oprag.indexing.writer import ChunkWriter, IndexTarget, finish_in_thread
 from oprag.stores import ChunkStore
 
 
@@ -63,14 +63,14 @@ async def aindex_target(
     Documents are read and compared in a thread, so that the event loop goes on.
     """
     with closing(_requests(target, documents, options)) as requests:
-        report = await acarry_out(requests, in_thread)
+        report = await arun_effects(requests, finish_in_thread)
     warn_of(report)
     return report
 
 
 def _requests(
     target: IndexTarget, documents: Documents[Any], options: IndexingKeywords
-) -> Steps[IndexingReport]:
+) -> Effects[IndexingReport]:
     refuse_unknown(options, [*IndexingKeywords.__annotations__])
     rest: dict[str, Any] = {"show_progress": True, **options}
     unsupported = rest.pop("unsupported_metadata", "error")
@@ -93,9 +93,9 @@ def update_index(
     return _carried_out(updating(documents, store, writer, **options))
 
 
-def _carried_out(requests: Steps[IndexingReport]) -> IndexingReport:
+def _carried_out(requests: Effects[IndexingReport]) -> IndexingReport:
     with closing(requests):
-        report = carry_out(requests)
+        report = run_effects(requests)
     warn_of(report)
     return report
 
@@ -108,7 +108,7 @@ def updating(
     count: Callable[[], int | None] = lambda: None,
     show_progress: ShowProgress = False,
     **options: Any,
-) -> Steps[IndexingReport]:
+) -> Effects[IndexingReport]:
     """Make a store hold documents as they are now, when no other run writes to it.
 
     Args:
@@ -143,4 +143,4 @@ def write_part(
     the same document.
     """
     run = Run(store, writer, RunOptions(**options), before=before)
-    return carry_out(indexing_steps(run, documents, is_part=True))
+    return run_effects(indexing_steps(run, documents, is_part=True))

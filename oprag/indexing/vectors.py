@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from oprag.errors import ModelCallError, counted
+from oprag.errors import ModelCallError, count_nouns
 from oprag.indexing.plan import WantedChunk
 from oprag.metadata import DOC_URI
 
@@ -47,7 +47,7 @@ class VectorCheck:
         other = [len(each) for each in vectors if len(each) != self._length]
         wrong = []
         if len(vectors) != wanted:
-            wrong.append(f"{len(vectors):,} for {counted(wanted, 'text')}")
+            wrong.append(f"{len(vectors):,} for {count_nouns(wanted, 'text')}")
         if broken := sum(not _is_finite(each) for each in vectors):
             wrong.append(f"{broken:,} of {wanted:,} with NaN or infinite numbers")
         if other:

@@ -34,11 +34,11 @@ class ChunkWriter(ABC):
 
     async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
         """Async version of `add`."""
-        await in_thread(self.add, chunks)
+        await finish_in_thread(self.add, chunks)
 
     async def adelete(self, ids: Sequence[str]) -> None:
         """Async version of `delete`."""
-        await in_thread(self.delete, ids)
+        await finish_in_thread(self.delete, ids)
 
 
 class IndexTarget(NamedTuple):
@@ -88,7 +88,7 @@ class Snapshot(ChunkStore):
         self._chunks = None
 
 
-async def in_thread(call: Callable[..., T], *args: Any) -> T:
+async def finish_in_thread(call: Callable[..., T], *args: Any) -> T:
     """Call in a thread; if cancelled meanwhile, wait for it, as nothing can stop it.
 
     The caller that cancels may close the store next.

@@ -1,10 +1,10 @@
 """Documents and positions of chunks, read from the metadata of any framework."""
 
 from oprag.positions.chained import Unplaced
-from oprag.positions.errors import not_located
+from oprag.positions.errors import report_not_located
 from oprag.positions.hit_documents import identify_documents
 from oprag.positions.identity import (
-    OF_A_PLACE,
+    POSITION_METADATA,
     DocumentKey,
     Identity,
     derive_identity,
@@ -33,12 +33,12 @@ from oprag.positions.shared_names import (
     separate_by_facts,
     separate_by_positions,
 )
-from oprag.positions.validity import check_positions, deduplicate, without_place
+from oprag.positions.validity import check_positions, deduplicate, drop_place
 
 __all__ = [
     "NODE_CONTENT",
-    "OF_A_PLACE",
     "PART_KEYS",
+    "POSITION_METADATA",
     "SECTION_KEYS",
     "DocumentKey",
     "Identity",
@@ -52,12 +52,12 @@ __all__ = [
     "derive_identity",
     "document_metadata",
     "document_name",
+    "drop_place",
     "find_shared_names",
     "identify_document",
     "identify_documents",
     "keep_one_version",
     "look_up",
-    "not_located",
     "number_by_links",
     "place_of",
     "read_by_others",
@@ -67,8 +67,8 @@ __all__ = [
     "read_own_place",
     "read_position",
     "read_spans",
+    "report_not_located",
     "rewritten",
     "separate_by_facts",
     "separate_by_positions",
-    "without_place",
 ]

@@ -8,8 +8,8 @@ from typing import Any
 from oprag.chunk import Chunk, Hit, is_cut
 from oprag.errors import ConflictingPositionsError, MissingPositionError, PositionError
 from oprag.metadata import as_number, uri_of
-from oprag.positions.identity import OF_A_PLACE as POSITION_METADATA
-from oprag.positions.keys import PART_KEYS, known_positions
+from oprag.positions.identity import POSITION_METADATA
+from oprag.positions.keys import PART_KEYS, read_known_positions
 
 _WAY_OUT = "Give the full texts as documents=, and each chunk is found in its text."
 _NO_NUMBERING = POSITION_METADATA - {*PART_KEYS}
@@ -19,7 +19,7 @@ _CUT = "was cut inside a character (U+FFFD)"
 _WHY = {"ambiguous": "is more than once in its text", "not_found": "is not in its text"}
 
 
-def no_position(
+def report_no_position(
     lacking: Sequence[tuple[Hit, int]],
     document: str,
     position_keys: Any,
@@ -35,11 +35,11 @@ def no_position(
         hits: All chunks of the document. A key that gives each another whole number is
             named as the way out.
     """
-    values = [known_positions(hit).values() for hit, _ in lacking]
+    values = [read_known_positions(hit).values() for hit, _ in lacking]
     odd = [n for n, each in enumerate(values) if None in map(as_number, each)]
     hit, rank = lacking[odd[0] if odd else 0]
     keys = tuple(sorted(map(str, hit.metadata)))
-    useless = [f"{key}={value!r}" for key, value in known_positions(hit).items()]
+    useless = [f"{key}={value!r}" for key, value in read_known_positions(hit).items()]
     why = ""
     if position_keys is not None:
         why = (
@@ -83,7 +83,9 @@ def _first_number(value: Any) -> int | None:
     return as_number(value[0] if is_list else value)
 
 
-def not_comparable(document: str, values: Sequence[Any], given: Any) -> PositionError:
+def report_not_comparable(
+    document: str, values: Sequence[Any], given: Any
+) -> PositionError:
     """Return the error for values of the user's keys that have no order.
 
     Args:
@@ -100,7 +102,7 @@ def not_comparable(document: str, values: Sequence[Any], given: Any) -> Position
     return PositionError(message, kind="not_comparable", document=document)
 
 
-def not_located(
+def report_not_located(
     chunks: Sequence[Chunk], unproved: Sequence[tuple[Chunk, str]], *, known: bool
 ) -> MissingPositionError:
     """Return the error for chunks whose place in their full text cannot be proved.
@@ -140,7 +142,7 @@ def _why(chunk: Chunk, status: str) -> str:
     return f"rank {chunk.rank} {_WHY[status]}"
 
 
-def unscoped(
+def report_unscoped(
     document: str, key: str, origin: str, keys: tuple[str, ...]
 ) -> PositionError:
     """Return the error for offsets that are not counted from the document's start.
@@ -161,7 +163,7 @@ def unscoped(
     )
 
 
-def contradiction(first: Chunk, second: Chunk) -> ConflictingPositionsError:
+def report_contradiction(first: Chunk, second: Chunk) -> ConflictingPositionsError:
     """Return the error for two chunks that cannot both be where they say."""
     ranks, position = (first.rank, second.rank), first.position or ()
     facts: dict[str, Any] = {"position": position, "ranks": ranks}

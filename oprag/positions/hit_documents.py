@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from oprag.chunk import Hit
-from oprag.citations import distinct_names
+from oprag.citations import disambiguate_names
 from oprag.errors import MissingDocumentError, OpragError
 from oprag.metadata import UNNAMED, as_number, short_hash
 from oprag.positions.identity import DocumentKey, Identity, identify_document
-from oprag.positions.keys import PositionKeys, as_list, known_positions, look_up
+from oprag.positions.keys import PositionKeys, list_keys, look_up, read_known_positions
 from oprag.positions.shared_names import separate_by_facts
 
 _UNNAMED_DIGITS = 12
@@ -47,7 +47,7 @@ def identify_documents(
             without an identity is a document of its own then.
 
     Returns:
-        One per hit. The name is what people know, as `distinct_names` gives it: of
+        One per hit. The name is what people know, as `disambiguate_names` gives it: of
         `doc_uri`, else the file, URL or title that the metadata names, else the key.
         With `document_key` it is `doc_uri`, else the key.
 
@@ -66,7 +66,7 @@ def identify_documents(
         document or _name_by_text(hit)
         for document, hit in zip(found, hits, strict=True)
     ]
-    names = distinct_names((each.key, each.name) for each in documents)
+    names = disambiguate_names((each.key, each.name) for each in documents)
     named = [each._replace(name=names[each.key, each.name]) for each in documents]
     return named if document_key is not None else separate_by_facts(hits, named)
 
@@ -78,9 +78,11 @@ def _name_by_text(hit: Hit) -> Identity:
 def _is_placed(hit: Hit, position_keys: PositionKeys | None) -> bool:
     """Return whether a chunk has any number that may be a position, or a part."""
     if position_keys is not None:
-        keys = as_list(position_keys)
+        keys = list_keys(position_keys)
         return all(look_up(hit.metadata, hit.subject, key) is not None for key in keys)
-    return any(as_number(value) is not None for value in known_positions(hit).values())
+    return any(
+        as_number(value) is not None for value in read_known_positions(hit).values()
+    )
 
 
 def _report_missing(

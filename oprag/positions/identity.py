@@ -24,7 +24,7 @@ from oprag.metadata import (
     as_number,
     is_in_all,
 )
-from oprag.positions.keys import PART_KEYS, SCHEMES, SECTION_KEYS, as_list, look_up
+from oprag.positions.keys import PART_KEYS, SCHEMES, SECTION_KEYS, list_keys, look_up
 from oprag.result_key import WrittenPlace, is_result, read_written
 
 DocumentKey: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
@@ -115,7 +115,9 @@ def _identify_by_user(
     hit: Hit, document_key: DocumentKey, result: Identity | None
 ) -> Identity | None:
     """Read the document by the user's word, else as it was written on a result."""
-    values = [look_up(hit.metadata, hit.subject, key) for key in as_list(document_key)]
+    values = [
+        look_up(hit.metadata, hit.subject, key) for key in list_keys(document_key)
+    ]
     key = first_name(values, NO_NAME[:2])  # "blob" is one if the user says so
     if result is not None:
         return result if key is None else result._replace(key=key)
@@ -288,7 +290,7 @@ def _find_name(metadata: Mapping[str, Any], keys: Sequence[str]) -> str:
     return first
 
 
-OF_A_PLACE = {
+POSITION_METADATA = {
     *(key for key in OWN_KEYS if key not in (DOC_KEY, DOC_URI)),
     *(key for scheme in SCHEMES for key in (scheme.start, scheme.end, *scheme.parts)),
     *("loc", "score", "relevance_score", *ALL_RESULT_KEYS),
@@ -309,5 +311,5 @@ def document_metadata(
     return {DOC_URI: name} | {
         key: value
         for key, value in first.items()
-        if key not in OF_A_PLACE and is_in_all(key, value, metadatas)
+        if key not in POSITION_METADATA and is_in_all(key, value, metadatas)
     }

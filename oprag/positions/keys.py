@@ -109,7 +109,7 @@ def _step_into(value: Any, step: str) -> Any:
     return None
 
 
-def known_positions(hit: Hit) -> dict[str, Any]:
+def read_known_positions(hit: Hit) -> dict[str, Any]:
     """Return what a chunk has under the known keys of positions and parts."""
     keys = (*(scheme.start for scheme in SCHEMES if scheme.start), *PART_KEYS)
     found = {key: look_up(hit.metadata, hit.subject, key) for key in keys}
@@ -118,6 +118,6 @@ def known_positions(hit: Hit) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value is not None}
 
 
-def as_list(keys: str | Callable[[Any], Any] | Sequence[Any]) -> Sequence[Any]:
+def list_keys(keys: str | Callable[[Any], Any] | Sequence[Any]) -> Sequence[Any]:
     """Return a list of the keys, where one alone may have been given."""
     return [keys] if isinstance(keys, str) or callable(keys) else keys

@@ -111,7 +111,7 @@ def _join(same: dict[Hashable, Hashable], one: Hashable, other: Hashable) -> Non
         same[second] = first
 
 
-def differing_keys(hits: Sequence[Hit]) -> tuple[str, ...]:
+def find_differing_keys(hits: Sequence[Hit]) -> tuple[str, ...]:
     """Return the keys of sections and framework documents in which chunks differ."""
     return tuple(
         key

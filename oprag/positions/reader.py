@@ -16,7 +16,11 @@ from typing import Any
 from oprag.chunk import ChainedPlace, Chunk, Hit, Proof, Span
 from oprag.errors import OpragError, PositionError
 from oprag.metadata import RESULT, as_number
-from oprag.positions.errors import no_position, not_comparable, unscoped
+from oprag.positions.errors import (
+    report_no_position,
+    report_not_comparable,
+    report_unscoped,
+)
 from oprag.positions.identity import Identity, counts_from_parent
 from oprag.positions.keys import (
     CHARACTERS,
@@ -24,14 +28,14 @@ from oprag.positions.keys import (
     SCHEMES,
     PositionKeys,
     Scheme,
-    as_list,
-    known_positions,
+    list_keys,
+    read_known_positions,
 )
 from oprag.positions.linked import read_links
 from oprag.positions.origins import (
     Origin,
     are_comparable,
-    differing_keys,
+    find_differing_keys,
     find_sections,
     find_texts,
     has_wrong_frame,
@@ -42,8 +46,8 @@ from oprag.positions.scheme_values import (
     is_placed,
     read_mark,
     read_parts,
+    read_recorded_start,
     read_starts,
-    recorded_start,
 )
 from oprag.positions.user_positions import read_user_position
 from oprag.result_key import is_result, is_unchanged, read_written
@@ -148,7 +152,7 @@ def _read_chained(place: ChainedPlace | None) -> Position:
     if place is not None and place.number is not None:
         return Position((place.part or 0, place.number), None, place.part)
     if place is None or place.span is None:
-        return _at_page(place and place.part)
+        return _place_at_page(place and place.part)
     return Position((place.part or 0, *place.span), place.span, place.part)
 
 
@@ -236,7 +240,8 @@ class _Document:
             known = [
                 i
                 for i in same
-                if known_positions(self.hits[i]) or is_result(self.hits[i].metadata)
+                if read_known_positions(self.hits[i])
+                or is_result(self.hits[i].metadata)
             ]
             for i in same if known else ():
                 if i not in known and not is_marked(self.hits[i]):
@@ -248,7 +253,7 @@ class _Document:
         lacking = [(hit, rank) for hit, rank, at in rows if at == _NOWHERE]
         if not lacking:
             return None
-        return no_position(lacking, self.key, self.position_keys, self.hits)
+        return report_no_position(lacking, self.key, self.position_keys, self.hits)
 
     def _read_all(self, hits: Sequence[Hit]) -> list[Position]:
         """Read all by one scheme; else by pages if each hit has another; else both."""
@@ -263,7 +268,7 @@ class _Document:
         if (numbered := read_links(hits)) is not None:
             self.is_linked = True
             return numbered
-        pages = [_at_page(part) for part in read_parts(hits, PART_KEYS) or ()]
+        pages = [_place_at_page(part) for part in read_parts(hits, PART_KEYS) or ()]
         some = self._read_some(hits)
         if _NOWHERE in some and len({*pages}) == len(hits):
             return pages
@@ -271,13 +276,13 @@ class _Document:
 
     def _read_named(self, hits: Sequence[Hit]) -> list[Position]:
         """Read by the user's keys; a number before the offset is the offset's part."""
-        keys = as_list(self.position_keys or ())
+        keys = list_keys(self.position_keys or ())
         positions = [_read_by_user(hit, keys) for hit in hits]
         try:
             sorted(at.key for at in positions if at.key is not None)
         except TypeError:
             values = [at.key for at in positions]
-            raise not_comparable(self.key, values, self.position_keys) from None
+            raise report_not_comparable(self.key, values, self.position_keys) from None
         return positions
 
     def _read_by(self, hits: Sequence[Hit], scheme: Scheme) -> list[Position] | None:
@@ -320,7 +325,7 @@ class _Document:
             origins = [Origin(*each) for each in zip(parts, texts, strict=True)]
         if scheme.characters:
             for i, hit in enumerate(hits):
-                if is_placed(hit) and recorded_start(hit, scheme) != starts[i]:
+                if is_placed(hit) and read_recorded_start(hit, scheme) != starts[i]:
                     origins[i] = Origin(parts[i], origins[i].text)
         return origins
 
@@ -343,7 +348,7 @@ class _Document:
         self, hits: Sequence[Hit], scheme: Scheme, origins: Sequence[Origin]
     ) -> PositionError:
         key = scheme.start or "start_char_idx"
-        keys = differing_keys(hits)
+        keys = find_differing_keys(hits)
         if not all(origin.is_known for origin in origins):
             origin = "a parent or an intermediate text"
         elif {each.number is None for each in origins} == {True, False}:
@@ -351,7 +356,7 @@ class _Document:
         else:
             differing = ", ".join(keys) or "their framework documents"
             origin = f"one of several texts (the chunks differ in {differing})"
-        return unscoped(self.key, key, origin, keys or (key,))
+        return report_unscoped(self.key, key, origin, keys or (key,))
 
     def _read_some(self, hits: Sequence[Hit]) -> list[Position]:
         """Read by the first scheme that any hit follows; others by their pages."""
@@ -369,7 +374,7 @@ class _Document:
             if read is not None:
                 return _add_pages(hits, starts, read, scheme)
         parts = read_parts(hits, PART_KEYS) or [None] * len(hits)
-        return [_at_page(part) for part in parts]
+        return [_place_at_page(part) for part in parts]
 
 
 def _add_pages(
@@ -395,7 +400,7 @@ def _add_pages(
         if start is not None:
             positions.append(next(following))
         elif same_key and alone:
-            positions.append(_at_page(part))
+            positions.append(_place_at_page(part))
         else:
             positions.append(_NOWHERE)
     return positions
@@ -404,10 +409,10 @@ def _add_pages(
 def _read_marked(hit: Hit) -> Position:
     """Read the page of a result that oprag said has no place on it."""
     written = read_written(hit.metadata)
-    return _at_page(written.part) if written and is_marked(hit) else _NOWHERE
+    return _place_at_page(written.part) if written and is_marked(hit) else _NOWHERE
 
 
-def _at_page(part: int | None) -> Position:
+def _place_at_page(part: int | None) -> Position:
     return _NOWHERE if part is None else Position((part,), None, part)
 
 

@@ -20,7 +20,7 @@ def read_column(hits: Sequence[Hit], key: str) -> list[Any]:
     return [hit.metadata.get(key) for hit in hits]
 
 
-def recorded_start(hit: Hit, scheme: Scheme) -> int | None:
+def read_recorded_start(hit: Hit, scheme: Scheme) -> int | None:
     """Return a hit's own number by a scheme, whatever oprag wrote on it."""
     return as_number(read_column([hit], scheme.start)[0])
 

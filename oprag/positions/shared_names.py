@@ -22,12 +22,12 @@ from oprag.metadata import (
     PART_INDEX,
     as_number,
     document_key,
-    indexed_id,
+    drop_reserved_keys,
+    make_indexed_id,
     version_text,
-    without_reserved_keys,
 )
 from oprag.ordering import group_by_document
-from oprag.positions.identity import OF_A_PLACE, Identity
+from oprag.positions.identity import POSITION_METADATA, Identity
 from oprag.positions.validity import deduplicate, find_contradiction
 from oprag.result_key import is_result
 
@@ -152,9 +152,9 @@ def _is_indexed(hit: Hit) -> bool:
     index = as_number(hit.metadata.get(CHUNK_INDEX))
     if index is None or not hit.id:
         return False
-    metadata = without_reserved_keys(hit.metadata)
+    metadata = drop_reserved_keys(hit.metadata)
     written = {key: metadata[key] for key in metadata if key not in _OF_STORES}
-    return indexed_id(written, index) == hit.id
+    return make_indexed_id(written, index) == hit.id
 
 
 def separate_by_positions(
@@ -263,11 +263,11 @@ def _move(chunk: Chunk, fact: str) -> Chunk:
 
 @lru_cache(maxsize=4096)
 def _is_weak(key: str) -> bool:
-    return key not in OF_A_PLACE and _WEAK.search(key) is not None
+    return key not in POSITION_METADATA and _WEAK.search(key) is not None
 
 
 def _may_be_section(key: str) -> bool:
-    return key not in OF_A_PLACE and key not in _NO_SECTION
+    return key not in POSITION_METADATA and key not in _NO_SECTION
 
 
 def _find_differing(chunks: Sequence[Chunk]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from operator import attrgetter
 from oprag.chunk import Chunk, Span
 from oprag.errors import OpragError
 from oprag.ordering import group_by_document
-from oprag.positions.errors import contradiction
+from oprag.positions.errors import report_contradiction
 
 
 def deduplicate(chunks: Iterable[Chunk]) -> list[Chunk]:
@@ -69,7 +69,7 @@ def check_positions(
         pair = find_contradiction(members)
         if pair is None:
             continue
-        error = contradiction(*pair)
+        error = report_contradiction(*pair)
         if error.kind == "conflicting_text" and _have_one_header(members):
             open_ended.add(document)
         elif problems is None:
@@ -79,9 +79,9 @@ def check_positions(
             if not all(_is_at_page(c) or c.proof == "chained" for c in members):
                 wrong.add(document)
     return [
-        without_place(chunk)
+        drop_place(chunk)
         if chunk.document_key in wrong
-        else _ending_at(chunk, chunk.span.start)
+        else _find_ending_at(chunk, chunk.span.start)
         if chunk.document_key in open_ended and chunk.span
         else chunk
         for chunk in chunks
@@ -94,12 +94,12 @@ def _is_at_page(chunk: Chunk) -> bool:
     return chunk.span is None and position is not None and len(position) == 1
 
 
-def without_place(chunk: Chunk) -> Chunk:
+def drop_place(chunk: Chunk) -> Chunk:
     """Return the chunk without its position."""
     return chunk._replace(position=None, span=None, part=None, proof="none")
 
 
-def _ending_at(chunk: Chunk, end: int) -> Chunk:
+def _find_ending_at(chunk: Chunk, end: int) -> Chunk:
     start = chunk.span.start if chunk.span else end
     position = (*(chunk.position or (0,))[:-1], end)
     return chunk._replace(position=position, span=Span(start, end), proof="recorded")
@@ -148,12 +148,13 @@ def _have_one_header(chunks: Sequence[Chunk]) -> bool:
     return all(chunk.fits_span for chunk in chunks) and any(
         shared[length - 1].isspace()
         and all(text[length:].strip() for text in texts)
-        and find_contradiction(_behind(chunk, length) for chunk in chunks) is None
+        and find_contradiction(_cut_beginning(chunk, length) for chunk in chunks)
+        is None
         for length in range(len(shared), _SHORTEST_HEADER - 1, -1)
     )
 
 
-def _behind(chunk: Chunk, length: int) -> Chunk:
+def _cut_beginning(chunk: Chunk, length: int) -> Chunk:
     """The chunk without so many characters at its beginning, where it began."""
     end = chunk.span.end if chunk.span else 0
-    return _ending_at(chunk, end - length)._replace(text=chunk.text[length:])
+    return _find_ending_at(chunk, end - length)._replace(text=chunk.text[length:])

@@ -11,7 +11,7 @@ from oprag.calls import Decline, as_prices
 from oprag.chunk import Chunk
 from oprag.context import ContextOptions, check_option
 from oprag.documents import DocumentSource
-from oprag.errors import COUNTS, InvalidOptionError, invalid_option, named
+from oprag.errors import COUNTS, InvalidOptionError, describe_type, invalid_option
 
 _ON_RETRIEVER = "Set it on the retriever, which finds what the first step reads."
 OF_RETRIEVERS = {
@@ -117,7 +117,8 @@ def no_tools(option: str, model: Any) -> InvalidOptionError:
     """Return the error for a model that cannot decline by a tool."""
     message = (
         f'decline="tool" needs a model that calls tools, and {option}= is '
-        f'{named(model)} that takes none. Give decline="word", which all models can.'
+        f'{describe_type(model)} that takes none. Give decline="word", '
+        "which all models can."
     )
     return InvalidOptionError(message, option="decline", value="tool")
 
@@ -125,7 +126,7 @@ def no_tools(option: str, model: Any) -> InvalidOptionError:
 def no_text(option: str, model: Any) -> InvalidOptionError:
     """Return the error for a model that gives objects, so that it cannot decline."""
     message = (
-        f"{option}= is {named(model)} that gives objects instead of text, as "
+        f"{option}= is {describe_type(model)} that gives objects instead of text, as "
         "with_structured_output, as_structured_llm and parsers make them: it cannot "
         "decline. Give the model itself, and let a step behind Self-Route make an "
         "object of the answer."

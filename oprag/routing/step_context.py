@@ -10,10 +10,10 @@ from oprag.calls import PromptSize
 from oprag.chunk import Chunk, FullText, Hit, Passage, Span
 from oprag.citations import as_line
 from oprag.context import (
+    CandidateTail,
     ContextOptions,
-    Neighbours,
     arrange,
-    numbered_text,
+    number_text,
     too_small,
     write_place,
 )
@@ -79,7 +79,7 @@ def largest_selection(
         order="document",
         on_problem="warn",
     )
-    beside = Neighbours(widen="fill", beside=frozenset(range(len(hits))))
+    beside = CandidateTail(widen="fill", beside=frozenset(range(len(hits))))
     try:
         passages = arrange(hits, filled, neighbours=beside).passages
     except BudgetTooSmallError:
@@ -153,7 +153,7 @@ def context_of_chunks(
     sent_text = options.sent_text
     if by_rank:
         sent = sent_text or (lambda _, text: text)
-        sent_text = lambda chunk, text: numbered_text(chunk, sent(chunk, text))  # noqa: E731 -- shorter than a def
+        sent_text = lambda chunk, text: number_text(chunk, sent(chunk, text))  # noqa: E731 -- shorter than a def
     limits = tokens, size.room()
     budget = min((limit for limit in limits if limit is not None), default=None)
     while True:

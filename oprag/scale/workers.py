@@ -15,7 +15,7 @@ from oprag.errors import (
     InvalidOptionError,
     OpragError,
     OpragWarning,
-    named,
+    describe_type,
 )
 from oprag.indexing import (
     Framework,
@@ -148,7 +148,8 @@ def _document(row: Mapping[str, Any], framework: Framework[Any]) -> Any:
     if not isinstance(text, str):
         found = ", ".join(sorted(row))
         message = (
-            f"A row of the Dataset holds {named(text)} as its text (columns: {found}). "
+            f"A row of the Dataset holds {describe_type(text)} as its text "
+            f"(columns: {found}). "
             "Give a column 'text' of strings."
         )
         raise InvalidOptionError(message, option="documents", value=found)

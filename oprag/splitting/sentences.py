@@ -10,12 +10,12 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from oprag.chunk import OTHER_ENDS
+from oprag.chunk import SENTENCE_TERMINATORS
 from oprag.errors import TokenizerError
-from oprag.optional import bundled_folder
+from oprag.optional import find_bundled_folder
 from oprag.splitting.punkt import CANDIDATES, CLOSING, PunktModel
 
-_OTHER_END = re.compile(rf"[{OTHER_ENDS}]+[\"'”’»」』）)\]]*\s*")
+_OTHER_END = re.compile(rf"[{SENTENCE_TERMINATORS}]+[\"'”’»」』）)\]]*\s*")
 _BLANKS = " \n\t\r\v\f"
 _KEPT = 1 << 14
 """Contexts whose decisions are kept: the same ones end many sentences."""
@@ -90,7 +90,7 @@ def _folders(language: str) -> Iterator[Path]:
     for folder in filter(None, (*named, *added, "~/nltk_data", *usual)):
         # Path.expanduser raises where there is no home directory.
         yield Path(os.path.expanduser(folder)) / model  # noqa: PTH111
-    bundled = bundled_folder("llama_index.core", "_static", "nltk_cache")
+    bundled = find_bundled_folder("llama_index.core", "_static", "nltk_cache")
     if bundled is not None:
         yield bundled / model
 

@@ -8,7 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import index
 from typing import Any, TypeAlias
 
-from oprag.errors import InvalidOptionError, PositionError, invalid_option, named
+from oprag.errors import (
+    InvalidOptionError,
+    PositionError,
+    describe_type,
+    invalid_option,
+)
 from oprag.splitting.part_counts import PartCounts
 from oprag.splitting.rows import find_rows
 from oprag.splitting.sentences import punkt_sentence_spans
@@ -149,7 +154,8 @@ def split_sentences(
 
 def _check_text(text: Any) -> None:
     if not isinstance(text, str):
-        message = f"What is to be split is {named(text)}. It takes one text, as a str."
+        found = describe_type(text)
+        message = f"What is to be split is {found}. It takes one text, as a str."
         raise InvalidOptionError(message, option="text", value=text)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from oprag.errors import InvalidOptionError, named
+from oprag.errors import InvalidOptionError, describe_type
 from oprag.metadata import CHAR_START, CHUNK_INDEX, DOC_KEY, PART_INDEX, as_number
 from oprag.optional import require
 from oprag.stores.bm25_tokenizer import words_of
@@ -60,8 +60,8 @@ class Bm25:
         """
         message = (
             "bm25=True finds chunks by their words in the store that is searched, but "
-            f"oprag cannot read the chunks of {named(searched)}. Wrap the retriever of "
-            "a store that docs/stores.md lists."
+            f"oprag cannot read the chunks of {describe_type(searched)}. Wrap the "
+            "retriever of a store that docs/stores.md lists."
         )
         return InvalidOptionError(message, option="bm25", value=True)
 

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from oprag.effects import in_thread
+from oprag.effects import run_in_thread
 from oprag.errors import InvalidOptionError
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
 from oprag.stores.stored_chunks import ChunkStore, StoredChunk, Wanted
@@ -135,7 +135,7 @@ class QdrantChunks(ChunkStore):
 
     async def _ascrolled(self, asked: dict[str, Any], limit: int) -> list[StoredChunk]:
         if self._aclient is None:
-            return await in_thread(lambda: [*self._scrolled(asked, limit)])
+            return await run_in_thread(lambda: [*self._scrolled(asked, limit)])
         chunks: list[StoredChunk] = []
         if not await self._aclient.collection_exists(self._collection):
             return chunks

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
-from oprag.effects import Do, Steps
+from oprag.effects import Effect, Effects
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, DOC_VERSION, as_number
 from oprag.stores.search_filters import NO_FILTER, SearchFilter, contradicts
 from oprag.stores.stored_chunks import ChunkStore, StoredChunk, Wanted, wanted_of
@@ -58,14 +58,14 @@ class SearchedChunks:
 
     def select(
         self, values: Mapping[str, Collection[Any]], limit: int
-    ) -> Steps[list[StoredChunk] | None]:
+    ) -> Effects[list[StoredChunk] | None]:
         """Return chunks that have one of the values under each key of the metadata.
 
         Returns:
             At most `limit`; None where the store cannot find them.
         """
         select, aselect = self.store.select, self.store.aselect
-        found = yield Do(
+        found = yield Effect(
             partial(select, values, limit), partial(aselect, values, limit)
         )
         if found is None:
@@ -76,20 +76,22 @@ class SearchedChunks:
             if all(chunk.metadata.get(key) in any_of for key, any_of in values.items())
         ]
 
-    def first(self, limit: int) -> Steps[list[StoredChunk]]:
+    def first(self, limit: int) -> Effects[list[StoredChunk]]:
         """Return the first chunks that the search may find, in the store's order."""
         first, afirst = self.store.first, self.store.afirst
-        return self._admitted((yield Do(partial(first, limit), partial(afirst, limit))))
+        return self._admitted(
+            (yield Effect(partial(first, limit), partial(afirst, limit)))
+        )
 
     def everything(self) -> list[StoredChunk]:
         """Return all chunks that the search may find."""
         return self._admitted(self.store.read())
 
-    def document(self, doc_key: str) -> Steps[list[StoredChunk]]:
+    def document(self, doc_key: str) -> Effects[list[StoredChunk]]:
         """Return the chunks of one document."""
         return self._admitted((yield self._asked({doc_key: None})))
 
-    def read(self, wanted: Mapping[ChunkKey, str]) -> Steps[list[StoredChunk]]:
+    def read(self, wanted: Mapping[ChunkKey, str]) -> Effects[list[StoredChunk]]:
         """Return what the store has of these chunks, in two queries at most.
 
         Reading by id takes a store a small part of the time; but a filter may bind
@@ -109,9 +111,11 @@ class SearchedChunks:
             found += wanted_of((yield self._asked(rest)), rest)
         return self._admitted(found)
 
-    def _asked(self, wanted: Wanted | None, ids: Collection[str] | None = None) -> Do:
+    def _asked(
+        self, wanted: Wanted | None, ids: Collection[str] | None = None
+    ) -> Effect:
         read, aread = self.store.read, self.store.aread
-        return Do(partial(read, wanted, ids), partial(aread, wanted, ids))
+        return Effect(partial(read, wanted, ids), partial(aread, wanted, ids))
 
     def read_ids(self, ids: Collection[str]) -> list[StoredChunk]:
         """Return what the store has now of these ids."""

@@ -13,8 +13,8 @@ from itertools import islice
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from oprag.chunk import Hit, Links
-from oprag.effects import in_thread
-from oprag.errors import InvalidOptionError, named
+from oprag.effects import run_in_thread
+from oprag.errors import InvalidOptionError, describe_type
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, DOC_URI, as_number, document_key
 from oprag.positions import read_node
 from oprag.stores.search_filters import SearchFilter
@@ -36,7 +36,7 @@ class StoredChunk(NamedTuple):
 def unknown_store(value: Any, known: Sequence[str], instead: str) -> InvalidOptionError:
     """Return the error for what is given as a store, and cannot be read as one."""
     message = (
-        f"oprag cannot read the chunks of {named(value)} (it can read those of "
+        f"oprag cannot read the chunks of {describe_type(value)} (it can read those of "
         f"{', '.join(known)}). Give {instead}."
     )
     return InvalidOptionError(message, option="store", value=value)
@@ -129,7 +129,7 @@ class ChunkStore(ABC):
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> Iterable[StoredChunk]:
         """Async version of `read`: in a thread unless the store has its own."""
-        return await in_thread(lambda: list(self.read(wanted, ids)))
+        return await run_in_thread(lambda: list(self.read(wanted, ids)))
 
     def select(
         self,
@@ -152,7 +152,7 @@ class ChunkStore(ABC):
         self, values: Mapping[str, Collection[Any]], limit: int
     ) -> Sequence[StoredChunk] | None:
         """Async version of `select`: in a thread unless the store has its own."""
-        return await in_thread(lambda: self.select(values, limit))
+        return await run_in_thread(lambda: self.select(values, limit))
 
     def first(self, limit: int) -> list[StoredChunk]:
         """Return the first chunks of the store, in its order."""
@@ -160,7 +160,7 @@ class ChunkStore(ABC):
 
     async def afirst(self, limit: int) -> list[StoredChunk]:
         """Async version of `first`: in a thread unless the store has its own."""
-        return await in_thread(lambda: self.first(limit))
+        return await run_in_thread(lambda: self.first(limit))
 
     def count(self) -> int | None:
         """Return how many rows the store holds, whatever `filters` say.

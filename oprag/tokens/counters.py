@@ -23,8 +23,8 @@ from oprag.errors import (
     MissingDependencyError,
     OpragWarning,
     TokenizerError,
-    named,
-    users_level,
+    describe_type,
+    find_caller_stacklevel,
 )
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class NamedTokenCounter:
     @property
     def label(self) -> str:
         """Its name, or that of the function."""
-        return self.name or getattr(self.count, "__name__", named(self.count))
+        return self.name or getattr(self.count, "__name__", describe_type(self.count))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
@@ -222,7 +222,7 @@ def _decided_default() -> tuple[NamedTokenCounter, str]:
 
 @lru_cache(maxsize=1)
 def _warn_once(message: str) -> None:
-    warnings.warn(message, OpragWarning, stacklevel=users_level())
+    warnings.warn(message, OpragWarning, stacklevel=find_caller_stacklevel())
 
 
 @lru_cache(_KEPT_COUNTERS)
@@ -260,7 +260,7 @@ def _counter_of_object(spec: Any) -> NamedTokenCounter:
         _refuse_messages(spec)
         return NamedTokenCounter(spec)
     message = (
-        f"What counts tokens here is {named(spec)}. It takes None, a name, a "
+        f"What counts tokens here is {describe_type(spec)}. It takes None, a name, a "
         "tiktoken.Encoding, a fast Hugging Face tokenizer, or a callable from a text "
         "to its number of tokens."
     )

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from oprag.errors import MissingDependencyError, TokenizerError
-from oprag.optional import bundled_folder, require
+from oprag.optional import find_bundled_folder, require
 from oprag.tokens.fetch import SECONDS, within
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def load_tiktoken(name: str) -> tiktoken.Encoding:
     """
     load = partial(_tiktoken().get_encoding, name)
     file = _FILES.get(name)
-    bundled = bundled_folder("llama_index.core", "_static", "tiktoken_cache")
+    bundled = find_bundled_folder("llama_index.core", "_static", "tiktoken_cache")
     try:
         if file and bundled and (bundled / file).is_file():
             return cast("tiktoken.Encoding", _reading_from(str(bundled), load))

@@ -17,7 +17,7 @@ from oprag.units.long_prompts import (
 )
 from oprag.units.long_reader import (
     READER_DESCRIPTIONS,
-    Reading,
+    LongAnswer,
     check_reader_option,
     read_long,
 )
@@ -31,8 +31,8 @@ __all__ = [
     "SHORT_PROMPT",
     "UNIT_DESCRIPTIONS",
     "ChosenUnits",
+    "LongAnswer",
     "LongUnit",
-    "Reading",
     "UnitIndex",
     "UnitKeywords",
     "check_reader_option",

@@ -8,18 +8,18 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from oprag.chunk import Hit, Passage
-from oprag.citations import distinct_names
+from oprag.citations import disambiguate_names
 from oprag.context import (
     DESCRIPTIONS,
-    Arranged,
     ContextOptions,
     OnProblem,
+    OrderedContext,
     OrderingKeywords,
     arrange,
     too_small,
 )
 from oprag.documents import exact_text
-from oprag.effects import Do, Steps, in_thread
+from oprag.effects import Effect, Effects, run_in_thread
 from oprag.errors import DocumentNotFoundError, MissingDocumentError, PositionError
 from oprag.tokens import TokenizerSpec, resolve_token_counter
 from oprag.units.unit_index import FoundUnit, UnitIndex, reading_order, unit_metadata
@@ -51,7 +51,7 @@ class ChosenUnits(NamedTuple):
     """The best units, in reading order."""
     too_few: bool
     """Whether more chunks could be of more units."""
-    chunks: Arranged[Passage] | None = None
+    chunks: OrderedContext[Passage] | None = None
     """The chunks returned in the place of units, with the problem; else None."""
 
 
@@ -92,7 +92,7 @@ def choose_units(
 
 def read_units(
     chosen: ChosenUnits, options: ContextOptions
-) -> Steps[list[tuple[FoundUnit, str, dict[str, Any]]]]:
+) -> Effects[list[tuple[FoundUnit, str, dict[str, Any]]]]:
     """Return the units with their texts and their metadata.
 
     Raises:
@@ -103,11 +103,11 @@ def read_units(
     """
     source: Any = options.documents
     names = [*dict.fromkeys(name for u in chosen.units for name in u.unit.documents)]
-    texts = yield Do(
+    texts = yield Effect(
         lambda: list(map(source.read, names)), partial(source.aread_all, names)
     )
     exact = {n: exact_text(n, text) for n, text in zip(names, texts, strict=True)}
-    shown = distinct_names((name, name) for name in names)
+    shown = disambiguate_names((name, name) for name in names)
     budget = options.token_budget
     read = []
     for each in chosen.units:
@@ -119,7 +119,7 @@ def read_units(
     if budget is not None and read:
         texts = [(each.chunk.rank, text) for each, text, _ in read]
         work = partial(_last_that_fits, texts, budget, options)
-        last = yield Do(work, partial(in_thread, work))
+        last = yield Effect(work, partial(run_in_thread, work))
         read = [each for each in read if each[0].chunk.rank <= last]
     return read
 

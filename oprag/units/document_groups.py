@@ -10,8 +10,13 @@ from typing import Any, Literal, NamedTuple
 
 from oprag.chunk import Span
 from oprag.documents import document_source
-from oprag.errors import InvalidOptionError, PositionError, invalid_option, named
-from oprag.metadata import named_id, text_hash
+from oprag.errors import (
+    InvalidOptionError,
+    PositionError,
+    describe_type,
+    invalid_option,
+)
+from oprag.metadata import make_named_id, text_hash
 from oprag.splitting import split_sentences
 from oprag.tokens import TokenizerSpec, resolve_token_counter
 from oprag.units.links import find_links, neighbour_links
@@ -115,7 +120,7 @@ def _texts(documents: Any) -> Mapping[str, str]:
     for text in [*documents, *documents.values()] if is_mapping else [documents]:
         if not isinstance(text, str) or not is_mapping:
             takes = "{name: text}, or a list of documents"
-            message = f"documents= takes {takes}, but got {named(text)}."
+            message = f"documents= takes {takes}, but got {describe_type(text)}."
             raise InvalidOptionError(message, option="documents", value=documents)
     return documents  # type: ignore[no-any-return]  # they are texts
 
@@ -223,7 +228,7 @@ class LongUnit:
     @property
     def id(self) -> str:
         """A UUID made of its name and part, the same on every machine."""
-        return named_id(f"long unit\n{self.name}\n{self.part or 0}")
+        return make_named_id(f"long unit\n{self.name}\n{self.part or 0}")
 
     def text(self, read: Callable[[str], str], separator: str = "\n\n") -> str:
         """Return its text.

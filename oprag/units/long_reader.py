@@ -43,7 +43,7 @@ def check_reader_option(option: str, value: Any) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LongAnswer:
     """The answers, as the model wrote them, blanks around them included."""
 
     answer: str | None
@@ -60,7 +60,7 @@ def read_long(
     ledger: Ledger,
     token_counter: TokenCounter,
     one_call_below: int = 1000,
-) -> Dialogue[Reading]:
+) -> Dialogue[LongAnswer]:
     """Answer one question from long units.
 
     Yields:
@@ -78,15 +78,15 @@ def read_long(
         question and long answer; one call for texts below about 1,000 tokens.
     """
     if not context.strip():
-        return Reading(None, None)
+        return LongAnswer(None, None)
     asked = {"context": context, "question": question}
     if token_counter(context) < one_call_below:
         answer = yield from _called("direct", asked, model, ledger)
-        return Reading(answer, None)
+        return LongAnswer(answer, None)
     long_answer = yield from _called("long", asked, model, ledger)
     values = {"question": question, "long_answer": long_answer.strip()}
     answer = yield from _called("short", values, model, ledger, long_answer)
-    return Reading(answer, long_answer)
+    return LongAnswer(answer, long_answer)
 
 
 def _called(

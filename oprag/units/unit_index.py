@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from oprag.chunk import Chunk, Hit, Passage, Span
-from oprag.citations import named_characters
-from oprag.context import ContextOptions, find_places, write_place
+from oprag.citations import name_characters
+from oprag.context import ContextOptions, locate_hits, write_place
 from oprag.documents import check_entries
 from oprag.errors import DocumentNotFoundError, MissingPositionError, OpragError
 from oprag.metadata import DOC_KEY, DOC_URI, document_key
@@ -72,7 +72,7 @@ class UnitIndex:
             elif chunk.span is None:  # a number does not say which unit
                 problems.setdefault(chunk.document_key, _nowhere(chunk, of))
         if texts := options.source_text():
-            chunks = find_places(chunks, texts.read, problems, compared=False)
+            chunks = locate_hits(chunks, texts.read, problems, compared=False)
         for problem in problems.values():
             raise problem
         found: dict[LongUnit, FoundUnit] = {}
@@ -158,7 +158,7 @@ def unit_metadata(
         metadata["unit_score"] = chunk.score
     shown = tuple([names[name, name] for name in unit.documents])
     places = [
-        f"{name}, {named_characters(*span)}"
+        f"{name}, {name_characters(*span)}"
         for name, span in zip(shown, spans, strict=True)
     ]
     as_read = Chunk(

@@ -7,7 +7,7 @@ import pytest
 
 from oprag.agents import Conversations
 from oprag.chunk import Chunk, Passage, Span
-from oprag.context import Numbers
+from oprag.context import CitationNumbers
 
 
 @dataclass
@@ -26,7 +26,7 @@ def passage(start):
 
 
 def read_one(message, seen, numbers):
-    shown = numbers.numbered([passage(int(message))])
+    shown = numbers.assign([passage(int(message))])
     numbers.add(shown)
     seen.add(shown)
     return Read(message, shown)
@@ -50,7 +50,7 @@ def test_a_message_is_read_once_while_it_is_the_same():
     conversations = Conversations(counting)
     said = [str(8 * n) for n in range(50)]
     for end in range(1, len(said) + 1):
-        with conversations.reading(said[:end]) as conversation:
+        with conversations.begin_reading(said[:end]) as conversation:
             assert numbers_of(conversation) == [*range(1, end + 1)]
 
     assert counting.messages == said
@@ -60,11 +60,11 @@ def test_a_fork_goes_on_from_what_both_say():
     counting = Counting()
     conversations = Conversations(counting)
     for said in ("0 8 16", "0 8 24", "0 8 16 32", "0 8 24 32", "8"):
-        with conversations.reading(said.split()) as conversation:
+        with conversations.begin_reading(said.split()) as conversation:
             assert [read.text for read in conversation.messages] == said.split()
             assert numbers_of(conversation) == [*range(1, len(said.split()) + 1)]
             known = [Chunk("word", "a.txt", 0, span=Span(n, n + 4)) for n in (16, 24)]
-            _, seen = conversation.seen.divided(known)
+            _, seen = conversation.seen.partition(known)
             assert {str(chunk.span.start) for chunk in seen} == {*said.split()} & {
                 "16",
                 "24",
@@ -76,10 +76,10 @@ def test_a_fork_goes_on_from_what_both_say():
 def test_what_was_read_under_other_numbers_is_read_again():
     counting = Counting()
     conversations = Conversations(counting)
-    first, other = Numbers(), Numbers()
-    other.add(other.numbered([passage(80)]))
+    first, other = CitationNumbers(), CitationNumbers()
+    other.add(other.assign([passage(80)]))
     for numbers, expected in ((first, [1]), (other, [2]), (first, [1])):
-        with conversations.reading(["0"], numbers) as conversation:
+        with conversations.begin_reading(["0"], numbers) as conversation:
             assert numbers_of(conversation) == expected
 
     assert counting.messages == ["0", "0"]
@@ -89,18 +89,21 @@ def test_a_message_that_cannot_be_read_leaves_no_half_conversation():
     conversations = Conversations(read_one)
     with (
         pytest.raises(ValueError, match="invalid literal"),
-        conversations.reading(["0", "none"]),
+        conversations.begin_reading(["0", "none"]),
     ):
         pass
-    with conversations.reading(["0", "8"]) as conversation:
+    with conversations.begin_reading(["0", "8"]) as conversation:
         assert numbers_of(conversation) == [1, 2]
 
 
 def test_two_callers_at_once_do_not_share_what_they_read():
     conversations = Conversations(read_one)
-    with conversations.reading(["0"]):
+    with conversations.begin_reading(["0"]):
         pass
-    with conversations.reading(["0"]) as one, conversations.reading(["0"]) as other:
+    with (
+        conversations.begin_reading(["0"]) as one,
+        conversations.begin_reading(["0"]) as other,
+    ):
         assert one is not other
 
 
@@ -109,7 +112,7 @@ def test_the_oldest_conversations_are_forgotten(monkeypatch):
     counting = Counting()
     conversations = Conversations(counting)
     for said in (["0", "8"], ["16", "24"], ["16", "24"], ["0", "8"]):
-        with conversations.reading(said):
+        with conversations.begin_reading(said):
             pass
 
     assert counting.messages == ["0", "8", "16", "24", "0", "8"]
@@ -117,9 +120,9 @@ def test_the_oldest_conversations_are_forgotten(monkeypatch):
 
 def test_a_copy_reads_anew():
     conversations = Conversations(read_one)
-    with conversations.reading(["0"]) as read:
+    with conversations.begin_reading(["0"]) as read:
         pass
     copied = pickle.loads(pickle.dumps(conversations))  # noqa: S301 -- our own
-    with copied.reading(["0"]) as other:
+    with copied.begin_reading(["0"]) as other:
         assert other is not read
         assert numbers_of(other) == [1]

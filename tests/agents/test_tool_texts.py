@@ -8,7 +8,7 @@ import pytest
 
 from oprag.agents import show_in_place
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, Numbers, Seen
+from oprag.context import CitationNumbers, ContextOptions, Seen
 from oprag.tokens import resolve_token_counter
 from tests.kit.effort import cases
 
@@ -128,7 +128,7 @@ def squeezed(text):
 def test_what_a_tool_wrote_besides_its_documents_stays(shape):
     rng = random.Random(shape.__name__)  # noqa: S311 -- no secret
     for _ in range(cases(400)):
-        seen, numbers, read = Seen(), Numbers(), set()
+        seen, numbers, read = Seen(), CitationNumbers(), set()
         for _ in range(rng.randint(1, 3)):
             hits = hits_of(rng)
             content = message(rng, hits, shape)
@@ -156,7 +156,7 @@ def test_what_a_tool_wrote_besides_its_documents_stays(shape):
 
 def shown(content, hits, seen=None, numbers=None, **options):
     seen = Seen() if seen is None else seen
-    numbers = Numbers() if numbers is None else numbers
+    numbers = CitationNumbers() if numbers is None else numbers
     told = show_in_place(
         [content], hits, ContextOptions(merge=True, **options), seen, numbers
     )
@@ -179,7 +179,7 @@ def test_texts_that_nothing_tells_apart_are_put_in_order():
 
 def test_places_in_another_order_than_the_passages_say_which_hold_their_text():
     content = "Result 1:\nThey end.\nResult 2:\nThey begin."
-    seen, numbers = Seen(), Numbers()
+    seen, numbers = Seen(), CitationNumbers()
 
     first = shown(content, [LATE, EARLY], seen, numbers)
     again = shown(content, [LATE, EARLY], seen, numbers)
@@ -200,7 +200,7 @@ def test_passages_in_the_order_of_their_places_are_written_there():
 
 
 def test_places_that_a_tool_of_ours_wrote_are_written_anew():
-    seen, numbers = Seen(), Numbers()
+    seen, numbers = Seen(), CitationNumbers()
     shown("They end.", [LATE], seen, numbers)
 
     assert shown(BOTH, [EARLY, LATE], seen, numbers) == (

@@ -3,7 +3,7 @@
 import pytest
 
 from oprag.chunk import Chunk
-from oprag.context import numbered_text
+from oprag.context import number_text
 
 
 @pytest.mark.parametrize(
@@ -20,8 +20,8 @@ from oprag.context import numbered_text
 def test_the_number_is_the_index_else_where_it_begins(position, metadata, number):
     chunk = Chunk("text", "a", 0, position, metadata=metadata)
 
-    assert numbered_text(chunk, "as sent") == f"[Chunk {number}] as sent"
+    assert number_text(chunk, "as sent") == f"[Chunk {number}] as sent"
 
 
 def test_a_chunk_without_a_number_stays_as_it_is():
-    assert numbered_text(Chunk("t", "a", 0), "t") == "t"
+    assert number_text(Chunk("t", "a", 0), "t") == "t"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oprag import order_context
 from oprag.agents import highest_mention
-from oprag.context import Numbers
+from oprag.context import CitationNumbers
 from oprag.errors import InvalidOptionError
 
 TEXT = "".join(chr(ord("a") + n * n % 26) for n in range(25_000))
@@ -31,85 +31,85 @@ PLACES = st.tuples(st.sampled_from("abc"), st.integers(0, 90), st.integers(1, 20
 
 @given(st.lists(st.lists(PLACES, min_size=1, max_size=5, unique=True), max_size=6))
 def test_numbers_are_read_back_from_json_as_they_were(searches):
-    numbers, shown = Numbers(), {}
+    numbers, shown = CitationNumbers(), {}
     for n, places in enumerate(searches):
         found = passages(places, part=n if n % 3 == 0 else None, merge=n % 2 == 0)
-        found = numbers.numbered(found)
+        found = numbers.assign(found)
         numbers.add(found)
         shown |= {passage.number: passage for passage in found}
-        numbers = Numbers(json.loads(json.dumps(numbers.as_json())))
+        numbers = CitationNumbers(json.loads(json.dumps(numbers.as_json())))
 
-    read = numbers.cited(shown.values())
+    read = numbers.resolve(shown.values())
 
     for number, passage in read.items():
         same = ("text", "spans", "citation", "document_key", "document_name")
         for said in (*same, "part", "exact"):
             assert getattr(passage, said) == getattr(shown[number], said)
-    assert all(not p.text for p in numbers.cited([]).values())
+    assert all(not p.text for p in numbers.resolve([]).values())
 
 
 @pytest.mark.parametrize("part", [None, 110])
 def test_the_numbers_of_20_000_characters_take_3_kb(part):
-    numbers = Numbers()
+    numbers = CitationNumbers()
     for start in range(0, 25_000, 1_000):
         places = [("folder/a.txt", start + 200 * n, 160) for n in range(5)]
-        numbers.add(numbers.numbered(passages(places, part=part)))
+        numbers.add(numbers.assign(passages(places, part=part)))
 
     assert len(numbers) == 125
     assert len(json.dumps(numbers.as_json())) < 3_000
 
 
 def numbered(numbers, *starts):
-    found = numbers.numbered(passages([("a", start, 5) for start in starts]))
+    found = numbers.assign(passages([("a", start, 5) for start in starts]))
     numbers.add(found)
     return [passage.number for passage in found]
 
 
 def spans(numbers):
-    return {n: each.spans[0].start for n, each in numbers.cited([]).items()}
+    return {n: each.spans[0].start for n, each in numbers.resolve([]).items()}
 
 
 def test_numbers_that_are_passed_over_are_given_to_nothing():
-    numbers = Numbers()
+    numbers = CitationNumbers()
     numbers.pass_over(4)
     assert numbered(numbers, 10, 20) == [5, 6]
     numbers.pass_over(3)
     assert numbered(numbers, 10, 30) == [5, 7]
 
-    again = Numbers(json.loads(json.dumps(numbers.as_json())))
+    again = CitationNumbers(json.loads(json.dumps(numbers.as_json())))
 
     assert spans(numbers) == spans(again) == {5: 10, 6: 20, 7: 30}
     assert numbered(again, 40) == [8]
-    assert again.shown_in("[1] a, characters 10-15\nabcde") == {}
+    assert again.find_in("[1] a, characters 10-15\nabcde") == {}
 
 
 def test_messages_carry_numbers_in_any_order_and_some_may_be_lost():
-    numbers = Numbers()
+    numbers = CitationNumbers()
     carried = []
     for start in (10, 20, 30):
         (number,) = numbered(numbers, start)
         carried.append(json.loads(json.dumps(numbers.carried(number, number))))
 
-    other = Numbers()
+    other = CitationNumbers()
     for each in (carried[2], carried[0], carried[2]):
         other.take(each)
 
     assert spans(other) == {1: 10, 3: 30}
     assert numbered(other, 40, 10) == [1, 4]
     other.take(carried[1])
-    assert spans(Numbers(other.as_json())) == {1: 10, 2: 20, 3: 30, 4: 40}
+    assert spans(CitationNumbers(other.as_json())) == {1: 10, 2: 20, 3: 30, 4: 40}
     other.take(numbers.carried(4, 3))
     assert len(other) == 4
 
 
 def test_a_number_of_two_passages_is_refused():
-    one, other = Numbers(), Numbers()
+    one, other = CitationNumbers(), CitationNumbers()
     numbered(one, 10)
     numbered(other, 20)
     for joining in (
         lambda: one.take(other.carried(1, 1)),
         lambda: one.take_all(other),
-        lambda: Numbers.join(one.as_json(), other.as_json()),
+        lambda: CitationNumbers.join(one.as_json(), other.as_json()),
     ):
         with pytest.raises(InvalidOptionError, match="EvidenceState") as refused:
             joining()
@@ -117,14 +117,14 @@ def test_a_number_of_two_passages_is_refused():
 
 
 def test_branches_that_each_lost_some_numbers_have_all_together():
-    whole = Numbers()
+    whole = CitationNumbers()
     numbered(whole, 10, 20, 30)
-    one, other = Numbers(), Numbers()
+    one, other = CitationNumbers(), CitationNumbers()
     one.take(whole.carried(1, 1))
     one.pass_over(3)
     other.take(whole.carried(2, 3))
 
-    joined = Numbers(Numbers.join(one.as_json(), other.as_json()))
+    joined = CitationNumbers(CitationNumbers.join(one.as_json(), other.as_json()))
 
     assert spans(joined) == {1: 10, 2: 20, 3: 30}
 

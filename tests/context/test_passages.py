@@ -4,7 +4,7 @@ import pytest
 from langchain_core.documents import Document
 
 from oprag import order_context
-from oprag.context import ContextOptions, Numbers, result_metadata
+from oprag.context import CitationNumbers, ContextOptions, result_metadata
 from oprag.errors import PositionError
 from oprag.metadata import text_hash
 
@@ -72,8 +72,8 @@ def test_what_counts_from_a_parent_is_joined_and_claims_no_characters_anywhere()
     parent = {"source": "a.txt", "doc_id": "f7129805-1e94-4f0e-9a43-0b8a51b0fd5f"}
     metadatas = [{**parent, "start_index": start} for start in (4, 0)]
     (passage,) = order_context(["x y.", "One x y."], metadatas, merge=True)
-    numbers = Numbers()
-    numbers.add(numbers.numbered([passage]))
+    numbers = CitationNumbers()
+    numbers.add(numbers.assign([passage]))
     for each in (passage, numbers.cited([passage])[1]):
         assert (each.citation, each.exact) == ("a.txt", False)
 

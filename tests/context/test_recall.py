@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oprag.chunk import Chunk, Hit, Span
 from oprag.context import ContextOptions, arrange, order_context
-from oprag.context.recall import cut, expanded_order
+from oprag.context.recall import rank_segments, split_into_segments
 from oprag.errors import InvalidOptionError
 
 TEXT = "".join(chr(ord("a") + n % 26) for n in range(9100 * 4))
@@ -21,7 +21,7 @@ def _chunk(rank, start, end, document="d", part=None):
 
 
 def _ordered(chunks):
-    return expanded_order(chunks, budget=10_000)
+    return rank_segments(chunks, budget=10_000)
 
 
 def _spans(chunks):
@@ -39,7 +39,7 @@ def test_a_third_of_the_text_is_read_by_rank():
 def test_only_as_many_as_fill_the_budget_are_worth_something_by_themselves():
     best = [_chunk(n, 0, 10, f"d{n}") for n in range(48)]
     chunks = [*best, _chunk(48, 0, 10, "e"), _chunk(49, 10, 20, "e")]
-    kept = [c.rank for c in expanded_order(chunks, budget=50)]
+    kept = [c.rank for c in rank_segments(chunks, budget=50)]
     assert kept == [*range(50)]
     assert kept != [c.rank for c in _ordered(chunks)]  # two beside each other
 
@@ -73,7 +73,7 @@ def _candidates(draw):
 
 @given(_candidates(), st.integers(1, 9))
 def test_worth_is_what_a_search_through_all_candidates_gives(chunks, hits):
-    pieces = [*cut(chunks, hits)]
+    pieces = [*split_into_segments(chunks, hits)]
     spans = [piece.chunk.span for piece in pieces]
     middles = [sum(span) / 2 for span in spans]
 
@@ -163,10 +163,10 @@ def test_what_was_cut_is_not_all_there_was():
     best = Hit(SENTENCES[:220], {"source": "d", "char_start": 0})
     rest = Hit(SENTENCES[220:], {"source": "d", "char_start": 220})
     options = {"token_counter": len, "selection": "recall"}
-    cut = arrange(
+    shortened = arrange(
         [best, rest], ContextOptions.from_options({"token_budget": 400, **options})
     )
-    assert not cut.used_all
+    assert not shortened.used_all
     whole = arrange(
         [best, rest], ContextOptions.from_options({"token_budget": 800, **options})
     )

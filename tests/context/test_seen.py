@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag import order_context
-from oprag.agents import gather_evidence
+from oprag.agents import write_new_passages
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, Numbers, Seen
+from oprag.context import CitationNumbers, ContextOptions, Seen
 from oprag.errors import InvalidOptionError
 from oprag.metadata import document_key
 
@@ -27,13 +27,13 @@ def ordered(hits, seen, **options):
 
 def text_of(hits, seen=(), **options):
     options = ContextOptions(merge=True, token_counter=len, **options)
-    return gather_evidence(hits, options, Seen(seen)).text
+    return write_new_passages(hits, options, Seen(seen)).text
 
 
 def read_before(*hits):
     """Passages with their numbers, best first."""
     found = ordered(hits, None, on_problem="warn", order="rank")
-    return Numbers().numbered(found)
+    return CitationNumbers().assign(found)
 
 
 def test_top_n_counts_texts_that_have_something_left():

@@ -8,7 +8,7 @@ from oprag import order_context
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, arrange
 from oprag.errors import PositionWarning
-from oprag.metadata import chunk_metadata, document_version, indexed_id
+from oprag.metadata import chunk_metadata, document_version, make_indexed_id
 from oprag.splitting import split_tokens
 from tests.kit.words import words
 
@@ -33,7 +33,7 @@ def ordered(hits, **options):
 def indexed(hits):
     """Hits with the ids that `index_documents` gives to chunks."""
     return [
-        Hit(text, metadata, id=indexed_id(metadata, metadata["chunk_index"]))
+        Hit(text, metadata, id=make_indexed_id(metadata, metadata["chunk_index"]))
         for text, metadata in hits
     ]
 

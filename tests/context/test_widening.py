@@ -5,10 +5,16 @@ from typing import Any
 import pytest
 
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, FetchPlan, Neighbours, Widening, arrange
-from oprag.effects import carry_out
+from oprag.context import (
+    CandidateTail,
+    ContextOptions,
+    FetchPlan,
+    NeighbourSearch,
+    arrange,
+)
+from oprag.effects import run_effects
 from oprag.errors import InvalidOptionError
-from oprag.metadata import indexed_id
+from oprag.metadata import make_indexed_id
 from oprag.stores import SearchedChunks, SearchFilter, StoredChunk
 from tests.kit.fake_store import FakeStore
 from tests.kit.words import words
@@ -35,11 +41,14 @@ STORED = [
 
 def widened(hits: list[Hit], widen: Any, *, fills: bool = False, **given: Any) -> Any:
     options = ContextOptions(token_counter=words, separator=" ", **given)
-    store, widening = FakeStore(STORED), Widening(hits, widen, options, fills=fills)
+    store, widening = (
+        FakeStore(STORED),
+        NeighbourSearch(hits, widen, options, fills=fills),
+    )
     chunks = SearchedChunks(store, SearchFilter())
-    near = widening.neighbours(carry_out(chunks.read(widening.requests())))
+    near = widening.neighbours(run_effects(chunks.read(widening.requests())))
     beside = [_written(Hit(chunk.text, chunk.metadata)) for _, chunk in near]
-    listed, wanted = widening.listed(hits, beside, stored=True)
+    listed, wanted = widening.combine(hits, beside, stored=True)
     arranged = arrange(listed, options, neighbours=wanted)
     queries = [each for each in store.asked if each != "ids"]
     return arranged.passages, queries, near
@@ -47,7 +56,7 @@ def widened(hits: list[Hit], widen: Any, *, fills: bool = False, **given: Any) -
 
 def _written(hit: Hit) -> Hit:
     """Return a hit with the id that `index_documents` gives it."""
-    return hit._replace(id=indexed_id(hit.metadata, hit.metadata["chunk_index"]))
+    return hit._replace(id=make_indexed_id(hit.metadata, hit.metadata["chunk_index"]))
 
 
 def at(passages: Any) -> list[tuple[int, int]]:
@@ -146,7 +155,7 @@ def test_a_full_text_tells_what_no_store_can():
     ]
     options = ContextOptions(documents={"a": text}, merge=True)
     for widen, wanted in ((1, [(50, 200), (250, 400)]), (3, [(0, 500)])):
-        beside = Neighbours(widen=widen, beside=frozenset({0, 1}))
+        beside = CandidateTail(widen=widen, beside=frozenset({0, 1}))
         passages = arrange(hits, options, neighbours=beside).passages
 
         assert [span for p in passages for span in p.spans] == wanted
@@ -163,7 +172,7 @@ def test_full_texts_fill_a_budget():
     options = ContextOptions(
         documents={"a": text}, token_budget=40, token_counter=words, merge=True
     )
-    wanted = Neighbours(widen="fill", beside=frozenset({0}))
+    wanted = CandidateTail(widen="fill", beside=frozenset({0}))
 
     (passage,) = arrange(hits, options, neighbours=wanted).passages
 
@@ -203,7 +212,7 @@ def test_text_chosen_by_position_may_stand_anywhere_around_hits():
 def test_slices_end_at_a_blank():
     text = "abc defg " * 50
     hits = [Hit(text[181:211], {"source": "a", "start_index": 181})]
-    wanted = Neighbours(widen=3, beside=frozenset({0}))
+    wanted = CandidateTail(widen=3, beside=frozenset({0}))
 
     passages = arrange(hits, ContextOptions(documents={"a": text}), neighbours=wanted)
 
@@ -219,8 +228,10 @@ def test_filling_needs_a_budget_and_neighbours_need_keys():
         check_widening("fill", ContextOptions(), stored=True)
     with pytest.raises(InvalidOptionError, match="documents="):
         check_widening(1, ContextOptions(), stored=False)
-    bare = Widening([Hit("text", {"source": "a"})], 1, ContextOptions(), fills=False)
-    lacking = bare.listed(["text"], [], stored=True)[1].lacking
+    bare = NeighbourSearch(
+        [Hit("text", {"source": "a"})], 1, ContextOptions(), fills=False
+    )
+    lacking = bare.combine(["text"], [], stored=True)[1].lacking
     assert lacking
     assert "doc_key" in lacking.message
 

@@ -13,7 +13,7 @@ import pytest
 
 import oprag
 from oprag import errors
-from oprag.errors import invalid_option, written
+from oprag.errors import invalid_option, safe_repr
 from oprag.routing import Step
 
 KEY = "the-very-secret-of-anna"
@@ -36,7 +36,7 @@ class Client:
     ids=repr,
 )
 def test_a_plain_value_is_shown_as_it_is_written(value):
-    assert written(value) == repr(value)
+    assert safe_repr(value) == repr(value)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_plain_value_is_shown_as_it_is_written(value):
     ids=lambda value: type(value).__name__,
 )
 def test_of_what_may_hold_a_key_the_class_is_shown(value, shown):
-    assert written(value) == shown
+    assert safe_repr(value) == shown
     message = invalid_option("order", value, "It takes a word.").message
     assert message == f"order={shown} is not possible. It takes a word."
 

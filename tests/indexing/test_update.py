@@ -14,7 +14,7 @@ from oprag.errors import InvalidOptionError, PositionWarning, UnreadableFileErro
 from oprag.indexing import RunOptions, WantedChunk, WantedDocument, update_index
 from oprag.indexing.plan import IndexingPlan
 from oprag.indexing.plan import plan as plan_of
-from oprag.metadata import document_key, document_version, named_id, text_stamp
+from oprag.metadata import document_key, document_version, make_named_id, text_stamp
 from oprag.stores import StoredChunk
 from tests.kit.fake_store import FakeStore, FakeWriter, Stopped
 from tests.kit.interrupted import content
@@ -42,7 +42,7 @@ def document(
             **({} if index else text_stamp(whole)),
         }
         entry = {**metadata, **own}
-        chunk = named_id(f"{name} {text} {sorted(entry.items())}")
+        chunk = make_named_id(f"{name} {text} {sorted(entry.items())}")
         chunks.append(WantedChunk(chunk, text, entry))
     return WantedDocument(name, chunks)
 

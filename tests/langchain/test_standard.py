@@ -12,7 +12,7 @@ from langchain_oprag import (
     OrderPreservingRetriever,
     OrderPreservingVectorStore,
 )
-from oprag.metadata import without_reserved_keys
+from oprag.metadata import drop_reserved_keys
 from oprag.units import group_documents
 from tests.langchain.corpus import QUERY, RecordingStore, book, chunk
 
@@ -70,7 +70,7 @@ class _WithoutPlaces(OrderPreservingVectorStore):
 
 
 def _bare(document):
-    metadata = without_reserved_keys(document.metadata)
+    metadata = drop_reserved_keys(document.metadata)
     return document.model_copy(update={"metadata": metadata})
 
 

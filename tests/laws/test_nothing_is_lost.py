@@ -8,7 +8,7 @@ from typing import Any
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, arrange
 from oprag.errors import PositionError
-from oprag.metadata import chunk_metadata, document_version, indexed_id
+from oprag.metadata import chunk_metadata, document_version, make_indexed_id
 from tests.kit.effort import cases
 
 _SIZE = 30
@@ -40,7 +40,7 @@ def split(
     ]
     if how == "indexed":
         hits = [
-            hit._replace(id=indexed_id(hit.metadata, hit.metadata["chunk_index"]))
+            hit._replace(id=make_indexed_id(hit.metadata, hit.metadata["chunk_index"]))
             for hit in hits
         ]
     return hits

@@ -22,7 +22,7 @@ from llamaindex_oprag import OrderPreservingPostprocessor
 from llamaindex_oprag._convert import arrange
 from oprag import place_of
 from oprag.context import ContextOptions
-from oprag.metadata import without_reserved_keys
+from oprag.metadata import drop_reserved_keys
 
 
 def order(nodes: list[NodeWithScore], **options: Any) -> list[NodeWithScore]:
@@ -62,10 +62,7 @@ def test_text_of_a_merged_node_is_of_the_whole_and_the_rest_of_the_best():
     assert (node.start_char_idx, node.end_char_idx) == (3, 10)
     assert (place_of(node).start, place_of(node).end) == (3, 10)
     assert merged.score == 0.9  # of its best-ranked part
-    assert without_reserved_keys(node.metadata) == {
-        "author": "A",
-        "section_summary": "B",
-    }
+    assert drop_reserved_keys(node.metadata) == {"author": "A", "section_summary": "B"}
     assert node.embedding is None
     for mode in (MetadataMode.LLM, MetadataMode.EMBED):
         assert node.get_content(mode) == "author: A\nsection_summary: B\n\none two"

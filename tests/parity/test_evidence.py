@@ -13,9 +13,9 @@ from llama_index.core.workflow import Context
 from langchain_oprag import EvidenceMiddleware
 from langchain_oprag import _tool_messages as tool_messages
 from llamaindex_oprag import OrderPreservingRetriever, OrderPreservingRetrieverTool
-from oprag.agents import gather_evidence
+from oprag.agents import write_new_passages
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, Numbers, Seen
+from oprag.context import CitationNumbers, ContextOptions, Seen
 from tests.kit.effort import cases
 from tests.llamaindex.components import Retrieved
 
@@ -42,10 +42,10 @@ def found(search):
 
 def in_the_core(searches, options):
     options = ContextOptions(merge=True, **options)
-    seen, numbers, texts = Seen(), Numbers(), []
+    seen, numbers, texts = Seen(), CitationNumbers(), []
     for search in searches:
         hits = [Hit(text, metadata) for text, metadata in found(search)]
-        evidence = gather_evidence(hits, options, seen, numbers=numbers)
+        evidence = write_new_passages(hits, options, seen, numbers=numbers)
         seen.add(evidence.shown)
         numbers.add(evidence.shown)
         texts.append(evidence.text)
@@ -89,7 +89,7 @@ def test_each_search_adds_the_same_in_both_frameworks(searches, options):
 
 def test_a_search_reads_what_was_said_before_it_once(monkeypatch):
     told, read = [], []
-    shown_in, show = Numbers.shown_in, tool_messages.show_in_place
+    shown_in, show = CitationNumbers.shown_in, tool_messages.show_in_place
 
     def counted(numbers, conversation):
         read.append(conversation)
@@ -99,7 +99,7 @@ def test_a_search_reads_what_was_said_before_it_once(monkeypatch):
         told.append(parts)
         return show(parts, *others)
 
-    monkeypatch.setattr(Numbers, "shown_in", counted)
+    monkeypatch.setattr(CitationNumbers, "shown_in", counted)
     monkeypatch.setattr(tool_messages, "show_in_place", shown)
     middleware, messages = EvidenceMiddleware(), []
     searches = [[("a.txt", start, 9)] for start in range(0, 90, 3)]

@@ -15,9 +15,9 @@ from llama_index.core.storage.docstore import SimpleDocumentStore
 import langchain_oprag
 import llamaindex_oprag
 from oprag import place_of
-from oprag.agents import DocumentReader, shown_names
+from oprag.agents import DocumentReader, name_for_readers
 from oprag.documents import document_source
-from oprag.effects import carry_out
+from oprag.effects import run_effects
 from oprag.errors import DocumentNotFoundError
 from oprag.stores import SearchFilter
 from oprag.tokens import resolve_token_counter
@@ -79,7 +79,7 @@ def test_pages_of_a_document_follow_one_another_without_a_gap_within_the_budget(
     count, start, read = resolve_token_counter(), 0, ""
     reader = DocumentReader(document_source(TEXTS), token_budget=120)
     while start < len(LEASE):
-        page = carry_out(reader.read("a/lease.txt", start))
+        page = run_effects(reader.read("a/lease.txt", start))
         assert count(page.text) <= 120
         (passage,) = page.passages
         (span,) = passage.spans
@@ -103,16 +103,16 @@ def test_of_elements_on_one_page_each_has_a_citation_by_which_it_is_read():
     assert named[:4] == ["page 1", "page 3", "page 3", "page 4"]
     assert named[4:] == ["page 1", "page 3 (part 1)", "page 3 (part 2)", "page 4"]
     for each, page in zip(cited, named[4:], strict=True):
-        (read,) = carry_out(reader.read("a", page=page)).passages
+        (read,) = run_effects(reader.read("a", page=page)).passages
         assert read.citation == place_of(each).citation
         assert read.text == each.page_content
 
 
 def test_every_section_of_an_outline_can_be_read():
     reader = DocumentReader(document_source(TEXTS))
-    for line in carry_out(reader.outline("a/lease.txt")).text.splitlines():
+    for line in run_effects(reader.outline("a/lease.txt")).text.splitlines():
         start, end, title = re.match(r"characters (\d+)-(\d+): (.+)", line).groups()
-        read = carry_out(reader.read("a/lease.txt", int(start), int(end)))
+        read = run_effects(reader.read("a/lease.txt", int(start), int(end)))
         assert read.passages[0].text.startswith(title)
 
 
@@ -178,7 +178,7 @@ def test_an_outline_has_headings_as_they_are_written_and_none_of_code():
     text = "# C#\n\n```sh\n# no\n````\n## Use ##\n\n~~~\n# no"
     outline = DocumentReader(document_source({"a": text})).outline("a")
     places = ["characters 2-25: C#", f"characters 25-{len(text)}: Use"]
-    assert carry_out(outline).text.splitlines() == places
+    assert run_effects(outline).text.splitlines() == places
 
 
 def test_a_filter_binds_what_is_read_and_listed():
@@ -198,18 +198,20 @@ def test_documents_whose_paths_end_alike_are_read_apart():
     documents = [Document(path, metadata={"source": path}) for path in paths]
     reader = DocumentReader(document_source(documents))
 
-    assert carry_out(reader.read("2024/q1/a.txt")).passages[0].text == paths[1]
+    assert run_effects(reader.read("2024/q1/a.txt")).passages[0].text == paths[1]
     with pytest.raises(DocumentNotFoundError, match=r"so: 2023/q1/a\.txt, 2024"):
-        carry_out(reader.read("q1/a.txt"))
+        run_effects(reader.read("q1/a.txt"))
 
 
 def test_names_are_relative_or_end_where_they_differ():
     windows = "C:\\Users\\ann\\x\\y\\a.md"
     names = ["/h/1/y/a.md", windows, "b.md", "notes/a/b.md"]
-    assert shown_names({name: name for name in names}, "notes") == {
+    assert name_for_readers({name: name for name in names}, "notes") == {
         "/h/1/y/a.md": "1/y/a.md",
         windows: "x/y/a.md",
         "b.md": "b.md",
         "notes/a/b.md": "a/b.md",
     }
-    assert shown_names({"etc./b.md": "etc./b.md"}, ".") == {"etc./b.md": "etc./b.md"}
+    assert name_for_readers({"etc./b.md": "etc./b.md"}, ".") == {
+        "etc./b.md": "etc./b.md"
+    }

@@ -14,7 +14,7 @@ import llamaindex_oprag as in_llamaindex
 import oprag
 from oprag import order_context, render
 from oprag.errors import OpragError
-from oprag.metadata import RESULT_KEYS, text_hash, without_reserved_keys
+from oprag.metadata import RESULT_KEYS, drop_reserved_keys, text_hash
 from oprag.result_key import encode_place, read_written
 from oprag.tokens import resolve_token_counter
 from tests.kit.effort import cases as scaled
@@ -228,7 +228,7 @@ def test_what_an_application_keeps_survives_every_component(place, citation):
 
     assert once == twice == read
     assert [*once.metadata] == [*twice.metadata] == [*read.metadata]
-    assert without_reserved_keys(once.metadata) == metadata
+    assert drop_reserved_keys(once.metadata) == metadata
     assert oprag.place_of(once).citation == citation
     assert oprag.place_of(once).rank == 0
     plain = order_context(["t"], [metadata])

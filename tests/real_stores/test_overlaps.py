@@ -8,7 +8,7 @@ import pytest
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from oprag import place_of
-from oprag.effects import acarry_out, carry_out
+from oprag.effects import arun_effects, run_effects
 from oprag.stores import SearchedChunks, StoredChunk
 from tests.kit.frameworks import Held
 from tests.kit.pages import page_text
@@ -73,18 +73,20 @@ def test_nothing_is_shown_that_a_filter_hides(held):
 
 def test_a_store_that_selects_gives_what_is_asked_for(held):
     chunks = SearchedChunks(held.chunks)
-    found = carry_out(chunks.select({"source": ["a/report.pdf"], "page": [1, 3]}, 100))
+    found = run_effects(
+        chunks.select({"source": ["a/report.pdf"], "page": [1, 3]}, 100)
+    )
     assert (found is not None) == held.chunks.is_queried
     if found is not None:
         own = [*cut(1, PAGES[1], "a"), *cut(3, PAGES[3], "a")]
         assert sorted(each.text for each in found) == sorted(each.text for each in own)
-        few = carry_out(chunks.select({"source": ["a/report.pdf"]}, 4))
+        few = run_effects(chunks.select({"source": ["a/report.pdf"]}, 4))
         assert len(few or ()) == 4
-    assert len(carry_out(chunks.first(6))) == 6
+    assert len(run_effects(chunks.first(6))) == 6
 
 
 async def test_awaited_it_gives_the_same(held):
     chunks = SearchedChunks(held.chunks)
-    found = await acarry_out(chunks.select({"source": ["a/report.pdf"]}, 100))
+    found = await arun_effects(chunks.select({"source": ["a/report.pdf"]}, 100))
     assert (found is not None) == held.chunks.is_queried
-    assert len(await acarry_out(chunks.first(6))) == 6
+    assert len(await arun_effects(chunks.first(6))) == 6

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import ray
 
-from oprag.effects import carry_out
+from oprag.effects import run_effects
 from oprag.errors import ClusterError, IndexingError, InvalidOptionError, OpragWarning
 from oprag.scale import index_on_ray
 from tests.scale.corpus import ADAPTERS, CHUNKS, changed, pages, write
@@ -249,7 +249,7 @@ def test_the_workers_need_no_lock_and_a_second_run_waits_for_all(table, address)
 
     def progress(documents, total, chunks):
         with pytest.raises(IndexingError, match="Another run"):
-            carry_out(taken(store, target, patience=0))
+            run_effects(taken(store, target, patience=0))
         free.append(documents)
 
     index_on_ray(

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oprag.chunk import OTHER_ENDS
+from oprag.chunk import SENTENCE_TERMINATORS
 from oprag.errors import TokenizerError
-from oprag.optional import bundled_folder
+from oprag.optional import find_bundled_folder
 from oprag.splitting import punkt_sentence_spans
 from oprag.splitting import sentences as sentences_module
 from tests.kit.effort import cases
@@ -24,7 +24,7 @@ SAMPLE = (
     "Mr. Smith met Dr. Jones at 5 p.m. in Washington D.C. on Jan. 5.  He left at once!"
     '\r\n\r\n"Did he?" asked J. K. Rowling... No. 7 was late; it never came. 🙂 End'
 )
-DATA = str(bundled_folder("llama_index.core", "_static", "nltk_cache"))
+DATA = str(find_bundled_folder("llama_index.core", "_static", "nltk_cache"))
 """The folder of nltk data that llama-index-core carries."""
 
 
@@ -84,7 +84,7 @@ hard_texts = st.lists(st.sampled_from(FRAGMENTS), max_size=25).map("".join)
 @given(hard_texts | awkward_texts)
 @pytest.mark.parametrize("language", ["english", "german"])
 def test_the_spans_are_those_of_nltk(language, text):
-    text = text.translate(dict.fromkeys(map(ord, OTHER_ENDS)))
+    text = text.translate(dict.fromkeys(map(ord, SENTENCE_TERMINATORS)))
 
     assert punkt_sentence_spans(text, language) == nltk_spans(text, language)
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, Widening
-from oprag.effects import carry_out
-from oprag.metadata import chunk_id, chunk_metadata, named_id
+from oprag.context import ContextOptions, NeighbourSearch
+from oprag.effects import run_effects
+from oprag.metadata import chunk_id, chunk_metadata, make_named_id
 from oprag.splitting import TextChunk
 from oprag.stores import SearchedChunks, SearchFilter, StoredChunk
 from tests.kit.fake_store import FakeStore
@@ -26,14 +26,14 @@ def chunks_of(name: str, *, whole_ids: bool = False) -> list[StoredChunk]:
             StoredChunk(
                 f"{name} {index:02d}".ljust(10),
                 metadata,
-                named_id(f"{own}{metadata}") if whole_ids else own,
+                make_named_id(f"{own}{metadata}") if whole_ids else own,
             )
         )
     return made
 
 
 def wanted_beside(*hits: StoredChunk) -> Any:
-    return Widening(
+    return NeighbourSearch(
         [Hit(each.text, each.metadata) for each in hits],
         1,
         ContextOptions(),
@@ -45,7 +45,7 @@ def wanted_beside(*hits: StoredChunk) -> Any:
 def read(store: FakeStore, wanted: Any, **search: Any) -> list[StoredChunk]:
     chunks = SearchedChunks(store, SearchFilter(**search))
     store.asked.clear()
-    found = carry_out(chunks.read(wanted))
+    found = run_effects(chunks.read(wanted))
     return sorted(found, key=lambda chunk: chunk.text)
 
 
@@ -81,7 +81,7 @@ def test_a_search_with_a_filter_reads_nothing_by_id():
     assert read(store, wanted_beside(A[2]), ids=ids) == [A[3]]
     assert "ids" not in store.asked
     within = SearchedChunks(store.within(admits), SearchFilter())
-    assert carry_out(within.read(wanted_beside(A[2]))) == [A[1]]
+    assert run_effects(within.read(wanted_beside(A[2]))) == [A[1]]
 
 
 def test_what_is_missing_or_another_chunk_under_an_id_is_looked_for_elsewhere():

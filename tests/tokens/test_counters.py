@@ -14,14 +14,14 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 
 from oprag.errors import TokenizerError
-from oprag.optional import bundled_folder
+from oprag.optional import find_bundled_folder
 from oprag.tokens import NamedTokenCounter, describe_counter, resolve_token_counter
 from tests.kit.fresh_interpreter import run
 from tests.kit.strategies import counter, minilm
 from tests.kit.words import words
 
 CL100K = Path(
-    str(bundled_folder("llama_index.core", "_static", "tiktoken_cache")),
+    str(find_bundled_folder("llama_index.core", "_static", "tiktoken_cache")),
     "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
 )
 """The file of cl100k_base that llama-index-core carries, named as tiktoken does."""

@@ -7,7 +7,7 @@ import pytest
 from oprag.calls import CallModel, Ledger, PromptSize, Reply, TokenUsage
 from oprag.effects import Finished, advance
 from oprag.errors import ContextWindowError, ModelCallError
-from oprag.units import Reading, read_long
+from oprag.units import LongAnswer, read_long
 
 
 class Words:
@@ -60,16 +60,16 @@ def test_a_long_answer_is_a_draft_and_the_short_one_is_taken_from_it():
         ("short", "answer"),
     ]
     assert calls[1].values["long_answer"] == "It was Ann."
-    assert result == Reading("Ann", " It was Ann. ")
+    assert result == LongAnswer("Ann", " It was Ann. ")
     assert [entry.decision for entry in ledger.entries] == ["answered", "answered"]
 
 
 def test_a_short_context_takes_one_call_and_none_takes_none():
     calls, _, result = read("a b", [reply("Ann")])
     assert [(call.prompt, call.purpose) for call in calls] == [("direct", "answer")]
-    assert result == Reading("Ann", None)
+    assert result == LongAnswer("Ann", None)
 
-    assert read(" \n", [])[2] == Reading(None, None)
+    assert read(" \n", [])[2] == LongAnswer(None, None)
 
 
 def test_a_failure_carries_the_long_answer_and_what_was_spent():

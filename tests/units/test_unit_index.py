@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from oprag import place_of
 from oprag.chunk import Hit, Span
-from oprag.citations import distinct_names
+from oprag.citations import disambiguate_names
 from oprag.context import ContextOptions
 from oprag.errors import InvalidOptionError, MissingPositionError, PositionError
 from oprag.metadata import document_key, text_hash
@@ -158,7 +158,7 @@ def test_units_are_named_as_chunks_are():
     index = UnitIndex([LongUnit((one, two), 2)])
     (found,) = index.find([Hit("a", {"source": one})], ContextOptions())
     texts = dict.fromkeys((one, two), "a")
-    names = distinct_names((name, name) for name in texts)
+    names = disambiguate_names((name, name) for name in texts)
     metadata = unit_metadata(found, "a\n\nb", texts.get, names)
 
     place = place_of({"text": "a\n\nb", "metadata": metadata})

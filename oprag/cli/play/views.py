@@ -13,7 +13,7 @@ from oprag.cli.play.answers import Answering
 from oprag.cli.play.desk import ORDERS, Step
 from oprag.cli.play.session import Session
 from oprag.context import headers
-from oprag.errors import counted
+from oprag.errors import count_nouns
 
 _PREVIEW = 160
 """Characters shown of a passage in the list."""
@@ -26,7 +26,9 @@ def files_view(session: Session) -> dict[str, Any]:
     desk, status = session.desk, session.status
     read = {} if desk is None else desk.shelf.paths
     given = [name or str(path) for path, name in session.given if not path.is_dir()]
-    ready = desk and f"{counted(desk.index.chunks, 'chunk')}, {desk.tokens:,} tokens"
+    ready = (
+        desk and f"{count_nouns(desk.index.chunks, 'chunk')}, {desk.tokens:,} tokens"
+    )
     shown = dict.fromkeys([*read, *(given if status.working else [])])
     short = short_names(shown)
     return {
@@ -62,7 +64,7 @@ def asking_view(session: Session) -> dict[str, Any]:
 def fits(step: Step) -> str:
     """Return how much of all there is fits the budget."""
     some = len(step.retrieved.chunks)
-    return f"fits {some:,} of {counted(step.desk.index.chunks, 'chunk')}"
+    return f"fits {some:,} of {count_nouns(step.desk.index.chunks, 'chunk')}"
 
 
 def step_view(step: Step) -> dict[str, Any]:
@@ -169,8 +171,8 @@ def _said(step: Step) -> str:
     documents = len({passage.text_id for passage in found.passages})
     share = found.tokens / max(step.desk.tokens, 1)
     return (
-        f"{counted(len(found.passages), 'passage')} from "
-        f"{counted(documents, 'document')}, {found.tokens:,} of "
+        f"{count_nouns(len(found.passages), 'passage')} from "
+        f"{count_nouns(documents, 'document')}, {found.tokens:,} of "
         f"{step.options.token_budget:,} tokens: {share:.1%} of all text"
     )
 

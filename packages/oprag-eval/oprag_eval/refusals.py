@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 
 from oprag.calls import LONGEST_OPENING, SENTINEL, opening_of
-from oprag.chunk import OTHER_ENDS
+from oprag.chunk import SENTENCE_TERMINATORS
 
 _CLAUSE_END = re.compile(
-    rf"[\n.,:;!?…–—()\[\]{{}}<>{OTHER_ENDS}，、：；،؛（）【】「」]|\s-\s"
+    rf"[\n.,:;!?…–—()\[\]{{}}<>{SENTENCE_TERMINATORS}，、：；،؛（）【】「」]|\s-\s"
 )
 _END_TOKEN = re.compile(r"<[/|][^<>\s]*>")
 _JSON_ANSWER = re.compile(r'\s*(?:```\w*\s*)?\{.*?"answer"\s*:\s*"([^"]*)"', re.DOTALL)
