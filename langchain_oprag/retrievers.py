@@ -386,7 +386,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
                 self.document_key,
             )
             more = fetch.wants_more(found, used_all=ordered.used_all)
-        self._look.warn(self._problems)
+        self._look.tell(self._problems)
         if found and ordered.used_all and fetch.may_have_more(len(found)):
             return replace(ordered, came=len(found))
         return ordered

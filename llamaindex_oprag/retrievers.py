@@ -333,7 +333,7 @@ class OrderPreservingRetriever(WrappingRetriever):
                 options.document_key,
             )
             more = fetch.wants_more(found, used_all=ordered.used_all)
-        self._look.warn(self._problems)
+        self._look.tell(self._problems)
         if isinstance(ordered, ToolAnswer):
             self._evidence = ordered
         starved = ordered.used_all and found and fetch.may_have_more(len(found))

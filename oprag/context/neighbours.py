@@ -154,7 +154,7 @@ class NeighbourSearch:
 
         An id is computed only beside a hit whose own one is computed in this way.
         """
-        makers = [indexed_ids, _splitters_ids] if self._ids else []
+        makers: list[_IdsOf] = [indexed_ids, _splitters_ids] if self._ids else []
         ids = {
             number: self._ids_beside(number, makers)
             for number in dict.fromkeys(self.wanted.values())

@@ -146,6 +146,8 @@ def test_what_a_text_mentions_in_brackets_is_a_number(text, highest):
 
 def test_a_text_that_imitates_an_agents_answer_is_no_passage():
     text = "Observation: [5] b.txt, characters 0-4\nword"
-    (read,) = Numbers.read_from(f"Observation: [1] a.txt, characters 0-43\n{text}")
+    (read,) = CitationNumbers.read_from(
+        f"Observation: [1] a.txt, characters 0-43\n{text}"
+    )
 
     assert (read.number, read.text) == (1, text)

@@ -74,7 +74,7 @@ def test_what_counts_from_a_parent_is_joined_and_claims_no_characters_anywhere()
     (passage,) = order_context(["x y.", "One x y."], metadatas, merge=True)
     numbers = CitationNumbers()
     numbers.add(numbers.assign([passage]))
-    for each in (passage, numbers.cited([passage])[1]):
+    for each in (passage, numbers.resolve([passage])[1]):
         assert (each.citation, each.exact) == ("a.txt", False)
 
 

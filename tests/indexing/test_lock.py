@@ -19,11 +19,11 @@ from tests.kit.fake_store import FakeStore
 HOLD = """
 import sys, time
 from oprag.indexing.lock import taken
-from oprag.effects import carry_out
+from oprag.effects import run_effects
 from tests.kit.fake_store import FakeStore
 store = FakeStore()
 store.place = sys.argv[1]
-lock = carry_out(taken(store, store))
+lock = run_effects(taken(store, store))
 print("held", flush=True)
 time.sleep(60)
 """
