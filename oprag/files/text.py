@@ -41,6 +41,9 @@ _LABELS = {
     "x-user-defined": "cp1252",
 }
 """Names that pages use and Python does not know."""
+_ASCII = bytes(range(128))
+_MANY = 24
+"""Bytes beyond ASCII that are UTF-8 by chance in no other encoding."""
 _OF_ONE_BYTE = ("cp125", "iso8859")
 """Beginnings of the names of codecs in which any bytes are some text."""
 
@@ -82,7 +85,8 @@ def decode(data: bytes, declared: str | None = None) -> str:
     if marked in {"utf-16", "utf-32"}:
         return _decode_wide(data, marked)
     name = marked or _codec(declared, data)
-    if name.startswith(_OF_ONE_BYTE) and _is_utf_8(data):
+    is_sure = name.startswith(_OF_ONE_BYTE) or _has_many_beyond_ascii(data)
+    if marked is None and is_sure and _is_utf_8(data):
         name = "utf-8"
     if b"\0" in data and data.count(b"\0") > _MOST_BAD * len(data):
         raise NoTextError("is binary, not text", "binary")
@@ -100,6 +104,10 @@ def _decode_wide(data: bytes, codec: str) -> str:
     if text.count(BAD) + text.count("\0") > _MOST_BAD * len(text):
         raise NoTextError("is binary, not text", "binary")
     return text.replace("\0", BAD)
+
+
+def _has_many_beyond_ascii(data: bytes) -> bool:
+    return not data.isascii() and len(data.translate(None, _ASCII)) >= _MANY
 
 
 def _is_utf_8(data: bytes) -> bool:

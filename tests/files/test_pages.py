@@ -175,6 +175,7 @@ def test_the_styles_of_a_page_are_followed_where_they_are_certain(rules, seen):
         ("us-ascii", "utf-8", "Café"),
         ("latin-1", "utf-8-sig", "Café"),
         ("utf-16", "utf-8", "Café"),
+        ("gb2312", "utf-8", "港口在五月开放，轮船来了"),
         ("utf-8", "utf-16", "Café"),
     ],
 )
