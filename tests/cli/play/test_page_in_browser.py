@@ -130,6 +130,37 @@ def test_passages_are_leafed_through(open_tab, address, report):
     assert page.troubles == []
 
 
+FIRST_CHARACTER = """shown => {
+  const texts = document.createTreeWalker(shown, NodeFilter.SHOW_TEXT);
+  let text = texts.nextNode();
+  while (!text.data.trim()) text = texts.nextNode();
+  const range = document.createRange();
+  range.setStart(text, 0);
+  range.setEnd(text, 1);
+  const box = shown.getBoundingClientRect();
+  return (range.getBoundingClientRect().left - box.left) / box.width;
+}"""
+"""How far from the left the first character of an element is, as a share of it."""
+
+
+@pytest.mark.parametrize(
+    ("text", "from_the_right"),
+    [("השוכר משלם את שכר הדירה.", True), ("The tenant pays.", False)],
+)
+def test_text_begins_at_the_side_from_which_it_is_read(
+    open_tab, address, tmp_path, text, from_the_right
+):
+    page = open_tab(address)
+    (tmp_path / "lease.txt").write_text(text, "utf-8")
+    drop(page, tmp_path / "lease.txt")
+    ask(page)
+    page.locator(".op-row-document button").first.click()
+    source = page.locator(".op-source")
+    source.wait_for()
+
+    assert (source.evaluate(FIRST_CHARACTER) > 0.5) is from_the_right
+
+
 def test_ten_tabs_do_not_mix(open_tab, address, tmp_path):
     names = [f"file{number}.txt" for number in range(10)]
     tabs = [open_tab(address) for _ in names]
