@@ -79,6 +79,8 @@ def _is_on_slide(shape: Any, size: tuple[int, int]) -> bool:
     """Tell whether some of a shape is seen."""
     if next((each.get("hidden") for each in _names(shape)), None) in {"1", "true"}:
         return False
+    if shape.is_placeholder:  # where it is its layout says, which takes long to read
+        return True
     place = shape.left, shape.top, shape.width, shape.height
     if None in place:
         return True
