@@ -27,7 +27,8 @@ from langchain_oprag import (
 )
 from llamaindex_oprag import OffsetTokenNodeParser
 from llamaindex_oprag import OrderPreservingRetriever as NodeRetriever
-from tests.examples import load_example
+from tests.kit.offline_langchain import RecordingChatModel, WordEmbeddings
+from tests.kit.offline_llamaindex import WordEmbedding
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("oprag", "langchain_oprag", "llamaindex_oprag")
@@ -150,7 +151,7 @@ def _langchain_query(splitter: Any) -> Callable[[], object]:
 
 
 def _langchain_store() -> InMemoryVectorStore:
-    return InMemoryVectorStore(load_example("offline_langchain").WordEmbeddings())
+    return InMemoryVectorStore(WordEmbeddings())
 
 
 def _documents() -> list[Document]:
@@ -161,7 +162,7 @@ def _llamaindex_query(parser: Any) -> Callable[[], object]:
     index = VectorStoreIndex.from_documents(
         [LlamaDocument(text=_TEXT, id_=name) for name in _NAMES],
         transformations=[parser],
-        embed_model=load_example("offline_llamaindex").WordEmbedding(),
+        embed_model=WordEmbedding(),
     )
     base = index.as_retriever(similarity_top_k=20)
     retriever = NodeRetriever(base, token_budget=_BUDGET)
@@ -179,7 +180,7 @@ def _self_route() -> Callable[[], object]:
     store.add_documents(_OURS.split_documents(_documents()))
     replies = [AIMessage("Unanswerable."), AIMessage("On the river.")]
     chain = SelfRouteChain(
-        llm=load_example("offline_langchain").RecordingChatModel(replies=replies),
+        llm=RecordingChatModel(replies=replies),
         retriever=store.as_retriever(search_kwargs={"k": 3}),
         documents=dict.fromkeys(_NAMES, _TEXT),
     )

@@ -1,7 +1,4 @@
-"""Stand-ins that let the LlamaIndex examples run without a network or a key.
-
-In an application their places are taken by your LLM and your embedding model.
-"""
+"""Stand-ins for models and embeddings of LlamaIndex, for tests."""
 
 from __future__ import annotations
 
@@ -52,10 +49,7 @@ class RecordingLLM(CustomLLM):
 
     @llm_completion_callback()
     def complete(
-        self,
-        prompt: str,
-        formatted: bool = False,  # noqa: ARG002, FBT001, FBT002 -- the base class's signature
-        **kwargs: Any,  # noqa: ARG002 -- as above
+        self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponse:
         """Remember the prompt and give the reply."""
         self.prompts.append(prompt)
@@ -66,10 +60,7 @@ class RecordingLLM(CustomLLM):
 
     @llm_completion_callback()
     def stream_complete(
-        self,
-        prompt: str,
-        formatted: bool = False,  # noqa: FBT001, FBT002 -- the base class's signature
-        **kwargs: Any,
+        self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseGen:
         """Give the reply word by word."""
         text = ""

@@ -1,7 +1,4 @@
-"""Stand-ins that let the LangChain examples run without a network or a key.
-
-In an application their places are taken by your chat model and your embeddings.
-"""
+"""Stand-ins for models and embeddings of LangChain, for tests."""
 
 from __future__ import annotations
 
@@ -49,9 +46,9 @@ class RecordingChatModel(BaseChatModel):
     def _generate(
         self,
         messages: list[BaseMessage],
-        stop: list[str] | None = None,  # noqa: ARG002 -- the base class's signature
-        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002 -- as above
-        **kwargs: Any,  # noqa: ARG002 -- as above
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
     ) -> ChatResult:
         self.prompts.append("\n".join(str(message.content) for message in messages))
         reply = self.replies[min(len(self.prompts), len(self.replies)) - 1]
@@ -59,10 +56,10 @@ class RecordingChatModel(BaseChatModel):
 
     def bind_tools(
         self,
-        tools: Sequence[dict[str, Any] | type | Callable[..., Any] | BaseTool],  # noqa: ARG002 -- the replies name the tool
+        tools: Sequence[dict[str, Any] | type | Callable[..., Any] | BaseTool],
         *,
-        tool_choice: str | None = None,  # noqa: ARG002 -- as above
-        **kwargs: Any,  # noqa: ARG002 -- as above
+        tool_choice: str | None = None,
+        **kwargs: Any,
     ) -> Runnable[Any, AIMessage]:
         """Agents bind their tools; the replies already say which one to call."""
         return self
