@@ -32,7 +32,7 @@ def with_numbers(
     replies: Sequence[BaseMessage],
     numbers: CitationNumbers,
     last: int,
-    before: Iterable[BaseMessage],
+    before: Sequence[BaseMessage],
 ) -> list[BaseMessage]:
     """Return what a model replied, with the numbers that it knows.
 
@@ -45,31 +45,34 @@ def with_numbers(
         last: The last of them that the model has read.
         before: The messages before the reply.
     """
-    answered = told = 0
-    for message in before:
-        if (carried := _carried_by(message)) is not None:
-            told = max(told, carried["last"])
-            if not _calls_tools(message):
-                answered = max(answered, carried["last"])
-    return [_with(reply, numbers, last, told, answered) for reply in replies]
+    return [_with(reply, numbers, last, before) for reply in replies]
 
 
 def _with(
-    reply: BaseMessage, numbers: CitationNumbers, last: int, told: int, answered: int
+    reply: BaseMessage,
+    numbers: CitationNumbers,
+    last: int,
+    before: Sequence[BaseMessage],
 ) -> BaseMessage:
     if not isinstance(reply, AIMessage) or not last:
         return reply
-    first = 1 + min(last, told if _calls_tools(reply) else answered)
-    carried = numbers.carried(first, last)
+    known = _last_carried(before, by_answers=not reply.tool_calls)
+    carried = numbers.carried(1 + min(last, known), last)
     metadata = {**reply.response_metadata, NUMBERS: carried}
     return reply.model_copy(update={"response_metadata": metadata})
+
+
+def _last_carried(messages: Sequence[BaseMessage], *, by_answers: bool) -> int:
+    """Return the last number that messages carry, or that answers among them do."""
+    for message in reversed(messages):
+        carried = _carried_by(message)
+        answers = isinstance(message, AIMessage) and not message.tool_calls
+        if carried is not None and (answers or not by_answers):
+            return int(carried["last"])
+    return 0
 
 
 def _carried_by(message: BaseMessage) -> dict[str, Any] | None:
     if not isinstance(message, AIMessage):
         return None
     return message.response_metadata.get(NUMBERS)
-
-
-def _calls_tools(message: BaseMessage) -> bool:
-    return isinstance(message, AIMessage) and bool(message.tool_calls)

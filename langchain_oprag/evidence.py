@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -194,7 +194,8 @@ class EvidenceMiddleware(AgentMiddleware):
         messages = _checked(request.messages)
         numbers = _numbers_of(request.state)
         with numbers.lock:
-            take_carried(numbers, messages)
+            if not _said(request.state):
+                take_carried(numbers, messages)
             read = self._messages.read(messages, numbers)
             return read, _Read(numbers, len(numbers), numbers.as_json())
 
@@ -234,8 +235,13 @@ def _numbers_of(state: Any) -> CitationNumbers:
             outer.take_all(numbers)
         numbers = outer
     with numbers.lock:
-        take_carried(numbers, known.get("messages", ()))
+        take_carried(numbers, _said(known))
     return numbers
+
+
+def _said(state: Any) -> Sequence[BaseMessage]:
+    """Return the messages of a state: a model is not asked with all of them."""
+    return state.get("messages", ()) if isinstance(state, Mapping) else ()
 
 
 def _checked(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
@@ -250,7 +256,7 @@ def _with(
 ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
     """The response, which carries the numbers; and the state's where it lacks some."""
     state: Mapping[str, Any] = request.state or {}
-    before = [*state.get("messages", ()), *request.messages]
+    before = _said(state) or request.messages
     replies: Any = with_numbers(response.result, read.numbers, read.last, before)
     response = replace(response, result=replies)
     if read.entries == state.get(NUMBERS):
