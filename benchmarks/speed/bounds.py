@@ -47,7 +47,7 @@ _QUERY = "a query with a token budget"
 _RUN = "the files of ours that run"
 
 _40 = "40 hits in 10 documents of 10,000 chunks"
-_ALONE = "the same search in Chroma alone"
+_ALONE = "the same retriever without `widen`"
 
 BOUNDS = (
     Bound("windows.bare", _TIKTOKEN, "bare `encode`", 0.8),
