@@ -19,9 +19,9 @@ from oprag.stores import (
     ChunkStore,
     SearchedChunks,
     SearchFilter,
+    combine_filters,
     inner_retrievers,
     is_unchanged,
-    one_filter,
 )
 
 _NO_FILTERS = {"k", "fetch_k", "lambda_mult", "score_threshold", "search_params"}
@@ -108,7 +108,7 @@ def search_filter(
         config: What it is called with: it decides configurable fields.
         call: Further arguments of the call.
     """
-    return one_filter(_filter(*leaf) for leaf in _leaves(retriever, config, call))
+    return combine_filters(_filter(*leaf) for leaf in _leaves(retriever, config, call))
 
 
 def _filter(retriever: Any, call: Mapping[str, Any]) -> SearchFilter:

@@ -14,7 +14,7 @@ from oprag.documents import (
     annotate_chunks,
     check_entries,
     exact_text,
-    replaced,
+    replace_positions,
 )
 from oprag.errors import InvalidOptionError
 from oprag.positions import PART_KEYS, document_name, identify_documents
@@ -78,7 +78,7 @@ def annotate_positions(
             loaded = [d for d in documents if document_name(d.metadata) == name]
         whole = loaded or exact_text(name, source.read(name))
         for place, entry in _entries(name, of, whole).items():
-            metadata = replaced(of[place].metadata, entry)
+            metadata = replace_positions(of[place].metadata, entry)
             changed = of[place].model_copy(update={"metadata": metadata})
             annotated[indexes[place]] = changed
     return annotated

@@ -12,7 +12,7 @@ from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag.stores import chunk_store
 from oprag.chunk import FullText
-from oprag.documents import DocumentSource, StoreSource, checked_text
+from oprag.documents import DocumentSource, StoreSource, check_text
 from oprag.documents import SourceLike as CoreSourceLike
 from oprag.documents import document_source as core_source
 from oprag.stores import ChunkStore
@@ -81,4 +81,4 @@ class _StoreSource(DocumentSource):
         if isinstance(value, bytes):
             with suppress(UnicodeDecodeError):  # else they are no text
                 value = value.decode("utf-8")
-        return checked_text(document_id, value, where)
+        return check_text(document_id, value, where)

@@ -16,9 +16,9 @@ from oprag.errors import wrong_object
 from oprag.stores import (
     ChunkStore,
     SearchFilter,
+    combine_filters,
     inner_retrievers,
     is_unchanged,
-    one_filter,
 )
 
 _NO_FILTERS = {"hnsw_ef_search", "ivfflat_probes", "mmr_threshold"}
@@ -68,7 +68,7 @@ _INSIDE = {
 
 def search_filter(retriever: Any) -> SearchFilter:
     """Return what a retriever's search is filtered by, as far as that can be seen."""
-    return one_filter(map(_filter, _retrievers(retriever)))
+    return combine_filters(map(_filter, _retrievers(retriever)))
 
 
 def _filter(retriever: Any) -> SearchFilter:
@@ -97,7 +97,7 @@ def _filter(retriever: Any) -> SearchFilter:
     for name, value in limits.items():
         if name not in _NO_FILTERS and value is not None:
             return SearchFilter(unseen=f"the search has {name}=, which may filter it")
-    found = one_filter(SearchFilter(where or None) for where in given)
+    found = combine_filters(SearchFilter(where or None) for where in given)
     if not query.node_ids:
         return found
     # An index gives its retrievers the ids of all its nodes.

@@ -25,7 +25,7 @@ from oprag.documents import (
     annotate_chunks,
     check_entries,
     exact_text,
-    replaced,
+    replace_positions,
 )
 from oprag.effects import run_in_thread
 from oprag.errors import DocumentNotFoundError, MissingDocumentError
@@ -276,7 +276,7 @@ def _located(
 
 
 def _with_position(node: BaseNode, entry: dict[str, str | int]) -> BaseNode:
-    metadata = replaced(node.metadata, entry)
+    metadata = replace_positions(node.metadata, entry)
     changes: dict[str, Any] = {"metadata": metadata, **hidden_keys(node, metadata)}
     if isinstance(node, TextNode):
         changes["start_char_idx"] = entry.get(CHAR_START)

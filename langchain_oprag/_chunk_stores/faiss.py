@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.documents import Document
 
-from oprag.stores import ChunkStore, StoredChunk, Wanted, wanted_of
+from oprag.stores import ChunkStore, StoredChunk, Wanted, select_chunks
 
 
 class FaissChunks(ChunkStore):
@@ -28,7 +28,7 @@ class FaissChunks(ChunkStore):
         """Yield the chunks, as they are now."""
         # A copy: others may add while this is read.
         known = self._store.index_to_docstore_id.values()
-        return wanted_of(self._found(list(known) if ids is None else ids), wanted)
+        return select_chunks(self._found(list(known) if ids is None else ids), wanted)
 
     def count(self) -> int:
         """Return the number of chunks in the index."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.documents import Document
 
-from oprag.stores import ChunkStore, StoredChunk, Wanted, wanted_of
+from oprag.stores import ChunkStore, StoredChunk, Wanted, select_chunks
 
 if TYPE_CHECKING:  # importing it imports numpy
     from langchain_core.vectorstores import InMemoryVectorStore
@@ -29,7 +29,7 @@ class InMemoryChunks(ChunkStore):
         kept = self._store.store
         # A copy: others may add while this is read.
         found = kept.values() if ids is None else filter(None, map(kept.get, ids))
-        return wanted_of(self._found(list(found)), wanted)
+        return select_chunks(self._found(list(found)), wanted)
 
     def count(self) -> int:
         """Return the number of entries."""

@@ -14,7 +14,7 @@ from llama_index.core.vector_stores.types import MetadataFilters
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_node
-from oprag.stores import ChunkStore, StoredChunk, Wanted, wanted_of
+from oprag.stores import ChunkStore, StoredChunk, Wanted, select_chunks
 
 
 class DocstoreChunks(ChunkStore):
@@ -42,7 +42,7 @@ class DocstoreChunks(ChunkStore):
         if ids is not None:
             return self._found(self._docstore.get_nodes([*ids], raise_error=False))
         # A copy: others may add while this is read.
-        return wanted_of(self._found([*self._docstore.docs.values()]), wanted)
+        return select_chunks(self._found([*self._docstore.docs.values()]), wanted)
 
     def sample(self) -> Iterable[StoredChunk]:
         """Return nodes that are searched, where it is in memory and has no others."""

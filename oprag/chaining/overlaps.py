@@ -17,7 +17,7 @@ from oprag.chunk import ChainedPlace, Hit
 from oprag.effects import Effect, Effects, run_in_thread
 from oprag.errors import OpragError, PositionError
 from oprag.positions import DocumentKey, Unplaced
-from oprag.stores import SearchedChunks, StoredChunk, stored_hit
+from oprag.stores import SearchedChunks, StoredChunk, make_hit
 
 _WHOLE, _OF_PAGES = 350, 150
 """Chunks of a document that a question reads: of all pages, and of its own."""
@@ -154,7 +154,7 @@ class Overlaps:
             return None
         wanted, found = read
         chains = DocumentChains(
-            [stored_hit(chunk) for chunk in found], wanted, scoped=not chunks.filtered
+            [make_hit(chunk) for chunk in found], wanted, scoped=not chunks.filtered
         )
         if search is not None:
             self._keep(key, _Known(count, chains))

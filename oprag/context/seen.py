@@ -17,7 +17,7 @@ from oprag.chunk import Chunk, Passage, Span
 from oprag.context.passages import slices
 from oprag.context.pieces import slice_of
 from oprag.errors import InvalidOptionError, describe_type
-from oprag.locating import joined
+from oprag.locating import merge_ranges
 from oprag.metadata import DOC_VERSION, version_text
 from oprag.positions import document_name, read_spans
 
@@ -235,7 +235,7 @@ class Seen:
             for piece in pieces.near(span)
             if (both := _overlap(chunk, span, offset, piece))
         ]
-        return [Span(*each) for each in joined(known)]
+        return [Span(*each) for each in merge_ranges(known)]
 
 
 def _overlap(chunk: Chunk, span: Span, offset: int, piece: _Piece) -> Span | None:

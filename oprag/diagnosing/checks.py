@@ -31,7 +31,7 @@ from oprag.positions import (
     separate_by_facts,
     separate_by_positions,
 )
-from oprag.stores import StoredChunk, is_own, stored_hit
+from oprag.stores import StoredChunk, is_own, make_hit
 
 
 def examine(chunk: StoredChunk | Hit) -> Hit:
@@ -50,7 +50,7 @@ def examine(chunk: StoredChunk | Hit) -> Hit:
             "return."
         )
         raise InvalidOptionError(message, option="chunks", value=chunk)
-    return stored_hit(chunk)
+    return make_hit(chunk)
 
 
 def _id_of(subject: Any) -> str:

@@ -19,7 +19,7 @@ from oprag.diagnosing.sample import Sample
 from oprag.effects import run_effects
 from oprag.errors import PositionError
 from oprag.positions import Unplaced
-from oprag.stores import SearchedChunks, stored_hit
+from oprag.stores import SearchedChunks, make_hit
 
 _SAMPLE = 200
 """Chunks that are looked at."""
@@ -110,7 +110,7 @@ def judge_sample(chunks: SearchedChunks, options: ContextOptions) -> str | None:
         chunks: The store, as a search may read it.
         options: Those of the component.
     """
-    hits = [stored_hit(chunk) for chunk in run_effects(chunks.first(_SAMPLE))]
+    hits = [make_hit(chunk) for chunk in run_effects(chunks.first(_SAMPLE))]
     is_all = len(hits) < _SAMPLE
     keys = options.position_keys, options.document_key
     diagnosis = Examination(Sample(hits, is_all), None, *keys).diagnosis
@@ -182,7 +182,7 @@ def _read_whole(
     read = run_effects(chunks.select({key: [value]}, _MOST + 1))
     if read is None:
         return None if cut else hits  # more of it may follow
-    return None if len(read) > _MOST else [stored_hit(chunk) for chunk in read]
+    return None if len(read) > _MOST else [make_hit(chunk) for chunk in read]
 
 
 def _number(counts: dict[str, int]) -> str:

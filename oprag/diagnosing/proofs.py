@@ -9,7 +9,7 @@ from typing import NamedTuple
 from oprag.chunk import Chunk, Hit, Span
 from oprag.diagnosing.checks import read_places
 from oprag.diagnosing.sources import Sources
-from oprag.documents import by_version
+from oprag.documents import group_by_version
 from oprag.locating import (
     Location,
     Order,
@@ -59,7 +59,7 @@ def prove(
         One for each version, which covers the source alone.
     """
     found = []
-    for members in by_version(chunk.metadata for chunk in chunks).values():
+    for members in group_by_version(chunk.metadata for chunk in chunks).values():
         group = [chunks[i] for i in members]
         recorded = read_places(group, name, position_keys, {})
         orders = list(_orders(group))

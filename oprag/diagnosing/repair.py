@@ -18,7 +18,7 @@ from oprag.chunk import FullText, Hit, Span
 from oprag.diagnosing.proofs import ProvedDocument, prove
 from oprag.diagnosing.sources import Sources
 from oprag.diagnosing.wholeness import find_misplaced
-from oprag.documents import rebuild, replaced
+from oprag.documents import rebuild, replace_positions
 from oprag.errors import OpragError
 from oprag.locating import squeeze
 from oprag.metadata import (
@@ -40,7 +40,7 @@ from oprag.metadata import (
     version_text,
 )
 from oprag.positions import NODE_CONTENT, PART_KEYS, PositionKeys, rewritten
-from oprag.stores import stored_hit
+from oprag.stores import make_hit
 
 _ROUNDS = 5
 """Plans that are made for one repair; the second one is usually empty."""
@@ -93,7 +93,7 @@ def plan_changes(
             }
         planned = list(_renewals(name, now, proved))
         for i, stored in planned:
-            now[i] = stored_hit(now[i].source._replace(metadata=stored))
+            now[i] = make_hit(now[i].source._replace(metadata=stored))
         if not planned:
             break
     updates = {
@@ -293,7 +293,7 @@ def _renewed(
 ) -> dict[str, Any]:
     if CHAR_START not in entry and not gone and CHUNK_INDEX not in entry:
         return {**drop_reserved_keys(metadata), **entry}
-    renewed = replaced(metadata, entry)
+    renewed = replace_positions(metadata, entry)
     if any(key in metadata for key in PART_KEYS):
         # It counted from the start of a part, and other chunks still may.
         renewed.pop("start_index", None)

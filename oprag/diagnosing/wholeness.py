@@ -8,7 +8,7 @@ from typing import Any
 
 from oprag.chunk import FullText, Hit, Span
 from oprag.diagnosing.report import DAMAGE, Findings
-from oprag.documents import ForeignChunks, by_version, rebuild
+from oprag.documents import ForeignChunks, group_by_version, rebuild
 from oprag.errors import IncompleteDocumentError, OpragError
 from oprag.locating import squeeze, starts_of
 from oprag.metadata import (
@@ -87,7 +87,7 @@ def _check_texts(
         Whether it is damaged.
     """
     kinds = set[str]()
-    versions = by_version(chunk.metadata for chunk in own)
+    versions = group_by_version(chunk.metadata for chunk in own)
     for places in versions.values():
         of_version = [own[at] for at in places]
         full, kind, detail = _judged(name, of_version)

@@ -1,20 +1,20 @@
 """Whole documents: from where an application keeps them, or out of a store's chunks."""
 
-from oprag.documents.annotation import SourcePart, annotate_chunks, replaced
+from oprag.documents.annotation import SourcePart, annotate_chunks, replace_positions
 from oprag.documents.entries import check_entries
 from oprag.documents.folders import count_files, read_folder
 from oprag.documents.foreign_chunks import ForeignChunks
 from oprag.documents.sources import (
     DocumentSource,
     SourceLike,
-    checked_text,
+    check_text,
     document_source,
     exact_text,
     not_found,
     refuse_strangers,
 )
 from oprag.documents.store_source import StoreSource
-from oprag.documents.whole_text import by_version, rebuild
+from oprag.documents.whole_text import group_by_version, rebuild
 
 __all__ = [
     "DocumentSource",
@@ -23,15 +23,15 @@ __all__ = [
     "SourcePart",
     "StoreSource",
     "annotate_chunks",
-    "by_version",
     "check_entries",
-    "checked_text",
+    "check_text",
     "count_files",
     "document_source",
     "exact_text",
+    "group_by_version",
     "not_found",
     "read_folder",
     "rebuild",
     "refuse_strangers",
-    "replaced",
+    "replace_positions",
 ]

@@ -91,7 +91,7 @@ def annotate_chunks(
         else _order(name, part, believed=believed)
         for part in parts
     ]
-    located = [_located(part, order) for part, order in zip(parts, orders, strict=True)]
+    located = [_locate(part, order) for part, order in zip(parts, orders, strict=True)]
     pairs = zip(parts, orders, located, strict=True)
     for part, order, locations in () if just_split else pairs:
         _refuse_likeness(name, part, order, locations)
@@ -120,7 +120,7 @@ def annotate_chunks(
     return written
 
 
-def replaced(
+def replace_positions(
     metadata: Mapping[str, Any], entry: Mapping[str, str | int]
 ) -> dict[str, Any]:
     """Return a copy of the metadata with the positions of `entry` in it.
@@ -181,7 +181,7 @@ def _several_orders(
     )
 
 
-def _located(part: SourcePart, order: Sequence[int]) -> list[Location]:
+def _locate(part: SourcePart, order: Sequence[int]) -> list[Location]:
     found = locate(part.text, [part.chunks[i] for i in order])
     return [location for _, location in sorted(zip(order, found, strict=True))]
 

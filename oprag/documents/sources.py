@@ -210,7 +210,7 @@ def _some(names: Sequence[str]) -> str:
     return f"{shown}, …" if len(names) > _SHOWN else shown
 
 
-def checked_text(
+def check_text(
     document_id: str, text: Any, where: str, names: Iterable[str] = ()
 ) -> FullText:
     """Return the text if it is one; None says that there is no document."""
@@ -222,7 +222,7 @@ def checked_text(
     raise InvalidOptionError(message, option="documents", value=text)
 
 
-def _loaded(document: Any) -> SourceText:
+def _load(document: Any) -> SourceText:
     """Text, metadata and id of a document of any framework."""
     metadata = getattr(document, "metadata", None)
     text = getattr(document, "page_content", getattr(document, "text", None))
@@ -244,7 +244,7 @@ def _loaded(document: Any) -> SourceText:
 
 class _ListSource(DocumentSource):
     def __init__(self, documents: Sequence[Any]) -> None:
-        self._texts = [*map(_loaded, documents)]
+        self._texts = [*map(_load, documents)]
 
     def read(self, document_id: str) -> FullText:
         found = self._by_id.get(document_id) or self._by_name.get(document_id)
@@ -275,14 +275,14 @@ class _ListSource(DocumentSource):
 
     @cached_property
     def _by_name(self) -> dict[str, FullText]:
-        return {parts[0].name: _joined(parts) for parts in self._groups}
+        return {parts[0].name: _join_parts(parts) for parts in self._groups}
 
     @cached_property
     def _groups(self) -> list[list[Part]]:
         return group_parts(self._texts)
 
 
-def _joined(parts: Sequence[Part]) -> FullText:
+def _join_parts(parts: Sequence[Part]) -> FullText:
     """The text of a document, a blank line between its parts, and where these stand."""
     filled = [part for part in parts if part.source.text.strip()]
     pages, start = [], 0
@@ -302,7 +302,7 @@ class _MappingSource(DocumentSource):
     def read(self, document_id: str) -> FullText:
         text = self._texts.get(document_id)
         where = f"the mapping ({len(self._texts)} names)"
-        return checked_text(document_id, text, where, self._texts)
+        return check_text(document_id, text, where, self._texts)
 
     @property
     def at_hand(self) -> bool:
@@ -334,7 +334,7 @@ class _CallableSource(DocumentSource):
                 "ainvoke, astream or aquery."
             )
             raise InvalidOptionError(message, option="documents", value=self._find)
-        return checked_text(document_id, found, self._where)
+        return check_text(document_id, found, self._where)
 
     async def aread(self, document_id: str) -> FullText:
         try:
@@ -346,7 +346,7 @@ class _CallableSource(DocumentSource):
                     found = await found
         except KeyError:  # as above
             found = None
-        return checked_text(document_id, found, self._where)
+        return check_text(document_id, found, self._where)
 
 
 class _FolderSource(DocumentSource):
@@ -360,7 +360,7 @@ class _FolderSource(DocumentSource):
         self._folder = folder.resolve()
 
     def names(self) -> Iterable[str]:
-        for parent, folders, files in os.walk(self._folder, onerror=_closed):
+        for parent, folders, files in os.walk(self._folder, onerror=_name_closed_store):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for file in sorted(files):
                 if not file.startswith("."):
@@ -396,7 +396,7 @@ class _FolderSource(DocumentSource):
         raise UnreadableFileError(message, path=str(path), reason=reason)
 
 
-def _closed(error: OSError) -> None:
+def _name_closed_store(error: OSError) -> None:
     name = str(error.filename)
     reason = f"cannot be opened ({error.strerror or error})"
     raise UnreadableFileError(

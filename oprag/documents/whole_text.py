@@ -98,7 +98,9 @@ def rebuild(
         raise DocumentNotFoundError(message, document=name)
     versions = {
         version: [own[i] for i in members]
-        for version, members in by_version(chunk.metadata for chunk in own).items()
+        for version, members in group_by_version(
+            chunk.metadata for chunk in own
+        ).items()
     }
     if len(versions) > 1:
         where += f", with chunks of {len(versions)} versions of it (doc_version),"
@@ -106,7 +108,7 @@ def rebuild(
     failures: dict[str, Exception] = {}
     for version in _whole_versions(name, versions):
         try:
-            found[version] = _joined(name, versions[version], where, exact=exact)
+            found[version] = _join_spans(name, versions[version], where, exact=exact)
         except (IncompleteDocumentError, PositionError) as error:
             failures[version] = error
     # Versions of one text differ in size: one that is sound is enough.
@@ -123,7 +125,7 @@ def rebuild(
     return max(found.values(), key=attrgetter("exact"))  # the first of equals
 
 
-def by_version(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
+def group_by_version(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
     """Return the numbers of the chunks of each version, by its `doc_version`."""
     versions: dict[str, list[int]] = {}
     for number, metadata in enumerate(metadatas):
@@ -170,7 +172,7 @@ class _Piece(NamedTuple):
     """Hashes and length of the part's whole text; see `text_stamp`."""
 
 
-def _joined(
+def _join_spans(
     name: str, chunks: Sequence[StoredChunk], where: str, *, exact: bool
 ) -> FullText:
     pieces = _pieces(name, chunks, where)
@@ -237,7 +239,7 @@ def _pieces(name: str, chunks: Sequence[StoredChunk], where: str) -> list[_Piece
         what = f"some of its chunks have {N_CHUNKS} {said}; the last is chunk {last:,}"
         raise _inconsistent(name, what, last)
     if len(pieces) < total:
-        raise _missing_chunks(name, sorted(pieces), total, where)
+        raise _find_missing_chunks(name, sorted(pieces), total, where)
     return [pieces[index] for index in range(total)]
 
 
@@ -317,7 +319,7 @@ def _beyond(before: _Piece, piece: _Piece) -> str:
     return ""
 
 
-def _missing_chunks(
+def _find_missing_chunks(
     name: str, indexes: Sequence[int], total: int, where: str
 ) -> IncompleteDocumentError:
     missing = [

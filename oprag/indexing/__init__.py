@@ -6,9 +6,9 @@ from oprag.indexing.given import (
     Documents,
     GivenNames,
     check_given,
-    named_documents,
+    read_documents,
     source_scope,
-    wanted_document,
+    split_document,
 )
 from oprag.indexing.plan import (
     RemoveMissing,
@@ -53,9 +53,9 @@ __all__ = [
     "check_given",
     "finish_in_thread",
     "index_target",
-    "named_documents",
+    "read_documents",
     "source_scope",
+    "split_document",
     "update_index",
-    "wanted_document",
     "write_part",
 ]

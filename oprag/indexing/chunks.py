@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from typing import Any, Generic, TypeVar
 
-from oprag.documents import SourcePart, annotate_chunks, replaced
+from oprag.documents import SourcePart, annotate_chunks, replace_positions
 from oprag.errors import UnreadableFileError
 from oprag.indexing.flat import UnsupportedMetadata, flat_metadata, is_storable
 from oprag.indexing.plan import WantedChunk
@@ -102,7 +102,7 @@ def chunks_of(
     if not any(text.text.strip() for text in texts):
         return []
     (grouped,) = group_parts(texts)
-    placed = _placed_chunks(grouped, parts, framework)
+    placed = _place_chunks(grouped, parts, framework)
     if not placed:
         reason = f"has a text that {type(framework.splitter).__name__} made no chunk of"
         message = f"Document {name!r} {reason}. Take another splitter for it."
@@ -134,7 +134,7 @@ def _make_storable(part: D, framework: Framework[D]) -> D:
     return framework.with_text(part, encodable(text).replace("\0", "\ufffd"))
 
 
-def _placed_chunks(
+def _place_chunks(
     parts: Sequence[Part], documents: Sequence[D], framework: Framework[D]
 ) -> list[WantedChunk]:
     """All chunks of a document in reading order, each with its place."""
@@ -146,11 +146,11 @@ def _placed_chunks(
         rows = list(by_number.values())
     else:
         rows = [framework.split([document]) for document in ordered]
-        rows = _located(parts, rows, framework.splitter)
+        rows = _locate(parts, rows, framework.splitter)
     return [piece for row in rows for piece in row]
 
 
-def _located(
+def _locate(
     parts: Sequence[Part], rows: Sequence[Sequence[WantedChunk]], splitter: object
 ) -> list[list[WantedChunk]]:
     """Chunks of a splitter that is not oprag's, found in their document."""
@@ -168,7 +168,9 @@ def _located(
     return [
         [
             piece._replace(
-                metadata=replaced(piece.metadata, {**entry, DOC_VERSION: version})
+                metadata=replace_positions(
+                    piece.metadata, {**entry, DOC_VERSION: version}
+                )
             )
             for piece, entry in zip(row, entries, strict=True)
         ]

@@ -120,7 +120,7 @@ def count_documents(documents: Documents[D], framework: Framework[D]) -> int | N
     return sum(1 for _ in itertools.groupby(names))
 
 
-def wanted_document(
+def split_document(
     given: Named[D],
     framework: Framework[D],
     unsupported_metadata: UnsupportedMetadata,
@@ -146,7 +146,7 @@ def wanted_document(
     return WantedDocument(name, chunks, framework.is_estimated)
 
 
-def named_documents(
+def read_documents(
     documents: Documents[D], framework: Framework[D], scope: str | None
 ) -> Iterator[Named[D]]:
     """Read the parts of each document, which name it in their metadata.

@@ -30,7 +30,7 @@ _PAUSE = 0.05
 """Seconds between two looks."""
 
 
-def taken(
+def acquire_lock(
     store: ChunkStore, written: object, *, patience: float = PATIENCE
 ) -> Effects[Any]:
     """Wait until nobody else indexes into the store, and keep others waiting.

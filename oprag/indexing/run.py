@@ -145,7 +145,7 @@ class Run:
     def _write_document(self, document: WantedDocument, outcome: str = "") -> Requests:
         """Compare one document with the store, and write when there is enough."""
         try:
-            todo = yield from self._compared(document)
+            todo = yield from self._compare(document)
         except _FATAL:
             raise
         except REFUSALS as error:
@@ -179,7 +179,7 @@ class Run:
             for each in pending:
                 self._done(*each)
 
-    def _compared(self, document: WantedDocument) -> Effects[IndexingPlan]:
+    def _compare(self, document: WantedDocument) -> Effects[IndexingPlan]:
         key = document_key(document.name)
         read, aread = self._store.read, self._store.aread
         found = yield Effect(partial(read, {key: None}), partial(aread, {key: None}))
@@ -200,7 +200,7 @@ class Run:
     def _alone(self, document: WantedDocument, outcome: str) -> Requests:
         """Compare and write one document; record a failure."""
         try:
-            todo = yield from self._compared(document)
+            todo = yield from self._compare(document)
             yield from self._write([todo])
         except _FATAL:
             raise
@@ -251,11 +251,11 @@ class Run:
         self.advance()
         if self._failed and not any(self._outcomes.values()):
             raise self._error("No document could be indexed. ")
-        for name in self._missing() if self._options.remove_missing else ():
+        for name in self._find_missing() if self._options.remove_missing else ():
             yield from self._write_document(WantedDocument(name, ()), "removed")
         yield from self.flush()
 
-    def _missing(self) -> list[str]:
+    def _find_missing(self) -> list[str]:
         """Names in this scope to remove: not given, or empty.
 
         Nothing goes while any document failed or was unread: it may be a renamed one.

@@ -9,7 +9,7 @@ from itertools import islice
 from oprag.documents import ForeignChunks
 from oprag.indexing.plan import RunOptions, WantedDocument
 from oprag.metadata import DOC_KEY, DOC_SCOPE
-from oprag.stores import ChunkStore, StoredChunk, is_own, name_of_key, stored_hit
+from oprag.stores import ChunkStore, StoredChunk, is_own, make_hit, name_of_key
 
 _SAMPLE = 5_000
 """Chunks that are looked at where not all of the store has to be: one page."""
@@ -37,7 +37,7 @@ class StoredBefore:
         else:
             with suppress(Exception):  # some can only be read awaited
                 self._read(islice(store.read(), _SAMPLE), others)
-        self._foreign = ForeignChunks(map(stored_hit, others))
+        self._foreign = ForeignChunks(map(make_hit, others))
 
     def _read(self, chunks: Iterable[StoredChunk], others: list[StoredChunk]) -> None:
         for chunk in chunks:

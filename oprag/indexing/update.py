@@ -18,11 +18,11 @@ from oprag.indexing.given import (
     Documents,
     check_given,
     count_documents,
-    named_documents,
+    read_documents,
     source_scope,
-    wanted_document,
+    split_document,
 )
-from oprag.indexing.lock import taken
+from oprag.indexing.lock import acquire_lock
 from oprag.indexing.plan import RemoveMissing, Replace, RunOptions
 from oprag.indexing.report import (
     IndexingReport,
@@ -79,18 +79,18 @@ def _requests(
     check_given(documents, framework, unsupported)
     rest["scope"] = mark = source_scope(documents, scope)
     wanted = (
-        wanted_document(given, framework, unsupported, mark)
-        for given in named_documents(documents, framework, scope)
+        split_document(given, framework, unsupported, mark)
+        for given in read_documents(documents, framework, scope)
     )
     rest["count"] = partial(count_documents, documents, framework)
-    return updating(wanted, target.store, target.writer, **rest)
+    return update_steps(wanted, target.store, target.writer, **rest)
 
 
 def update_index(
     documents: Given, store: ChunkStore, writer: ChunkWriter, **options: Any
 ) -> IndexingReport:
-    """Make a store hold documents as they are now; see `updating`."""
-    return _carried_out(updating(documents, store, writer, **options))
+    """Make a store hold documents as they are now; see `update_steps`."""
+    return _carried_out(update_steps(documents, store, writer, **options))
 
 
 def _carried_out(requests: Effects[IndexingReport]) -> IndexingReport:
@@ -100,7 +100,7 @@ def _carried_out(requests: Effects[IndexingReport]) -> IndexingReport:
     return report
 
 
-def updating(
+def update_steps(
     documents: Given,
     store: ChunkStore,
     writer: ChunkWriter,
@@ -122,7 +122,7 @@ def updating(
     run_options = RunOptions(**options)
     with (
         closing(Progress(show_progress, count)) as progress,
-        closing((yield from taken(store, writer.written))),
+        closing((yield from acquire_lock(store, writer.written))),
     ):
         run = Run(store, writer, run_options, progress)
         report = yield from indexing_steps(run, documents)

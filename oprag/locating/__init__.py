@@ -8,7 +8,7 @@ from oprag.locating.chunks_in_any_order import (
     place,
 )
 from oprag.locating.chunks_in_order import Location, locate
-from oprag.locating.contiguity import joined
+from oprag.locating.contiguity import merge_ranges
 from oprag.locating.overlaps import Chain, chain_pages
 from oprag.locating.pieces import pieces_of
 from oprag.locating.proved_order import given_order
@@ -26,8 +26,8 @@ __all__ = [
     "exchangeable",
     "given_order",
     "held",
-    "joined",
     "locate",
+    "merge_ranges",
     "pieces_of",
     "place",
     "place_some",

@@ -66,7 +66,7 @@ def cover(
         size = len(piece) + gaps[i]
         latest += size
         longer = len(pieces[i + 1]) - len(piece) if i + 1 < len(pieces) else 0
-        windows = joined([(lo - longer - back, hi + size) for lo, hi in starts])
+        windows = merge_ranges([(lo - longer - back, hi + size) for lo, hi in starts])
     ways[-1] = [(last, last)]
     return _narrowed(text, pieces, ways, back, gaps)
 
@@ -85,7 +85,7 @@ def _narrowed(
         if is_open or len(ways[i]) > 1:
             size = len(pieces[i])
             longer = len(pieces[i + 1]) - size
-            windows = joined(
+            windows = merge_ranges(
                 [(lo - size - gaps[i], hi + longer + back) for lo, hi in ways[i + 1]]
             )
             ways[i] = _common(ways[i], windows)
@@ -122,7 +122,7 @@ def _common(ranges: Sequence[Range], others: Sequence[Range]) -> list[Range]:
     return [(lo, hi) for lo, hi in cuts if lo <= hi]
 
 
-def joined(ranges: Iterable[Range]) -> list[Range]:
+def merge_ranges(ranges: Iterable[Range]) -> list[Range]:
     """Join ranges that overlap or touch; they come out ascending."""
     apart: list[Range] = []
     for lo, hi in sorted(ranges):

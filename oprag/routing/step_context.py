@@ -49,7 +49,7 @@ class Excerpt(NamedTuple):
         return self._replace(text=self.text[start:end], span=Span(start, end))
 
 
-def joined(excerpts: Sequence[Excerpt], options: RouteOptions) -> str:
+def join_excerpts(excerpts: Sequence[Excerpt], options: RouteOptions) -> str:
     """Write excerpts, in reading order, one after another as they are sent."""
     texts: list[str] = []
     before = None
@@ -220,7 +220,7 @@ def context_of_documents(
     """
     whole = [document for document in documents if document.text.strip()]
     kept, room = whole, size.room() or 0
-    while excess := size.excess(joined(kept, options)):
+    while excess := size.excess(join_excerpts(kept, options)):
         if kept is not whole:  # where text and prompt meet, it may take a few more
             room -= excess
         cut = options.cut or largest_selection
@@ -232,6 +232,6 @@ def context_of_documents(
                 "window, max_context_tokens=."
             )
             raise ContextWindowError(message, window=size.window, needed=None)
-    text, is_whole = joined(kept, options), kept is whole
+    text, is_whole = join_excerpts(kept, options), kept is whole
     note = _CUT if not is_whole else size.note if whole else None
     return StepContext(text, tuple(chunks), tuple(kept), note, is_whole)

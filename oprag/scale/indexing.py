@@ -23,7 +23,7 @@ from oprag.indexing import (
     StoredBefore,
     UnsupportedMetadata,
     check_given,
-    named_documents,
+    read_documents,
     source_scope,
     update_index,
 )
@@ -116,7 +116,7 @@ def index_on_ray(
         names, skipped = GivenNames(), list[UnreadableFileError]()
 
         def readable() -> Iterator[tuple[str, list[Any]]]:
-            for each in named_documents(given, framework, scope):
+            for each in read_documents(given, framework, scope):
                 if isinstance(each, UnreadableFileError):
                     names.note(each.path)
                     skipped.append(each)

@@ -23,7 +23,7 @@ from oprag.indexing import (
     IndexTarget,
     StoredBefore,
     UnsupportedMetadata,
-    wanted_document,
+    split_document,
     write_part,
 )
 from oprag.optional import require
@@ -96,7 +96,7 @@ class Worker:
         """Return what was done, or what ends the run, and the warnings."""
         framework, scope = self._target.framework, self._options["scope"]
         documents = (
-            wanted_document(given, framework, self._unsupported_metadata, scope)
+            split_document(given, framework, self._unsupported_metadata, scope)
             for given in unpacked(table)
         )
         with warnings.catch_warnings(record=True) as seen:

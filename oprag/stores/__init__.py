@@ -6,9 +6,9 @@ from oprag.stores.postgres_conditions import match_wanted
 from oprag.stores.qdrant_chunks import QdrantChunks
 from oprag.stores.search_filters import (
     SearchFilter,
+    combine_filters,
     inner_retrievers,
     is_unchanged,
-    one_filter,
 )
 from oprag.stores.searched_chunks import ChunkKey, SearchedChunks, chunk_key
 from oprag.stores.stored_chunks import (
@@ -16,10 +16,10 @@ from oprag.stores.stored_chunks import (
     StoredChunk,
     Wanted,
     is_own,
+    make_hit,
     name_of_key,
-    stored_hit,
+    select_chunks,
     unknown_store,
-    wanted_of,
 )
 
 __all__ = [
@@ -33,13 +33,13 @@ __all__ = [
     "StoredChunk",
     "Wanted",
     "chunk_key",
+    "combine_filters",
     "inner_retrievers",
     "is_own",
     "is_unchanged",
+    "make_hit",
     "match_wanted",
     "name_of_key",
-    "one_filter",
-    "stored_hit",
+    "select_chunks",
     "unknown_store",
-    "wanted_of",
 ]

@@ -96,7 +96,7 @@ class Bm25:
         if changed:
             index = self._read_anew(index, texts)
             ranks, fresh, _ = index.best(question, texts, k, chunks)
-        return _by_reciprocal_rank([i for i, _ in found], ranks, fresh, index.same)
+        return _fuse_by_reciprocal_rank([i for i, _ in found], ranks, fresh, index.same)
 
     def _read_anew(self, instead: _Index | None, found: Mapping[str, str]) -> _Index:
         with self._reading:
@@ -114,7 +114,7 @@ class _Index:
         self._stopwords = frozenset(stopwords.STOPWORDS_EN)
         self._count = store.count()
         # Stores give their chunks in any order: equals are ranked as they are read.
-        kept = sorted({_placed(chunk) for chunk in store.read()})
+        kept = sorted({_make_sort_key(chunk) for chunk in store.read()})
         self._ids = [chunk_id for *_, chunk_id in kept]
         if "" in self._ids:
             message = (
@@ -155,7 +155,7 @@ class _Index:
         words = words_of(question, self._stopwords)
         asked = [word for word in words if word in self._words]
         scores = self._bm25.get_scores(asked) if asked else ()
-        for page in self._ranked(scores, k):
+        for page in self._rank(scores, k):
             unread = [each for each in page if each not in found]
             read = {chunk.id: chunk for chunk in chunks.read_ids(unread)}
             gone = not chunks.filtered and len(read) < len(unread)
@@ -175,7 +175,7 @@ class _Index:
     def _is_changed(self, chunk_id: str, text: str) -> bool:
         return self._texts.get(chunk_id, hash(text)) != hash(text)
 
-    def _ranked(self, scores: Any, k: int) -> Iterator[list[str]]:
+    def _rank(self, scores: Any, k: int) -> Iterator[list[str]]:
         """Yield ids of what has one of the words, best first, by `k` and then more."""
         if not len(scores):
             return
@@ -186,7 +186,7 @@ class _Index:
             start, size = start + size, min(2 * size, max(k, _PAGE))
 
 
-def _by_reciprocal_rank(
+def _fuse_by_reciprocal_rank(
     found: Sequence[str],
     ranks: Mapping[str, int],
     fresh: Mapping[str, StoredChunk],
@@ -207,7 +207,7 @@ def _by_reciprocal_rank(
 _Placed: TypeAlias = tuple[str, int, int, int, str, str]
 
 
-def _placed(chunk: StoredChunk) -> _Placed:
+def _make_sort_key(chunk: StoredChunk) -> _Placed:
     """Return document, number, part, place, text and id: so equals are ranked."""
     numbers = (
         as_number(chunk.metadata.get(key))

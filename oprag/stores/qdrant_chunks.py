@@ -90,7 +90,7 @@ class QdrantChunks(ChunkStore):
         """
         if not _are_matched(values):
             return None
-        return [*self._scrolled(self._selecting(values, limit), limit)]
+        return [*self._scroll(self._make_selection(values, limit), limit)]
 
     async def aselect(
         self, values: Mapping[str, Collection[Any]], limit: int
@@ -98,17 +98,17 @@ class QdrantChunks(ChunkStore):
         """Async version of `select`, by the async client where there is one."""
         if not _are_matched(values):
             return None
-        return await self._ascrolled(self._selecting(values, limit), limit)
+        return await self._ascroll(self._make_selection(values, limit), limit)
 
     def first(self, limit: int) -> list[StoredChunk]:
         """Return the first points of the collection."""
-        return [*self._scrolled(self._selecting({}, limit), limit)]
+        return [*self._scroll(self._make_selection({}, limit), limit)]
 
     async def afirst(self, limit: int) -> list[StoredChunk]:
         """Async version of `first`, by the async client where there is one."""
-        return await self._ascrolled(self._selecting({}, limit), limit)
+        return await self._ascroll(self._make_selection({}, limit), limit)
 
-    def _selecting(
+    def _make_selection(
         self, values: Mapping[str, Collection[Any]], limit: int
     ) -> dict[str, Any]:
         models, asked = _models(), self._asked(None, None)
@@ -122,7 +122,7 @@ class QdrantChunks(ChunkStore):
         where = models.Filter(must=must) if must else None
         return {**asked, "scroll_filter": where, "limit": min(limit, _PAGE)}
 
-    def _scrolled(self, asked: dict[str, Any], limit: int) -> Iterator[StoredChunk]:
+    def _scroll(self, asked: dict[str, Any], limit: int) -> Iterator[StoredChunk]:
         if not self._sync_client.collection_exists(self._collection):
             return
         left = limit
@@ -133,9 +133,9 @@ class QdrantChunks(ChunkStore):
             if asked["offset"] is None:
                 return
 
-    async def _ascrolled(self, asked: dict[str, Any], limit: int) -> list[StoredChunk]:
+    async def _ascroll(self, asked: dict[str, Any], limit: int) -> list[StoredChunk]:
         if self._aclient is None:
-            return await run_in_thread(lambda: [*self._scrolled(asked, limit)])
+            return await run_in_thread(lambda: [*self._scroll(asked, limit)])
         chunks: list[StoredChunk] = []
         if not await self._aclient.collection_exists(self._collection):
             return chunks

@@ -39,7 +39,7 @@ NO_FILTER = SearchFilter()
 """The filter of a search that finds every chunk."""
 
 
-def one_filter(filters: Iterable[SearchFilter]) -> SearchFilter:
+def combine_filters(filters: Iterable[SearchFilter]) -> SearchFilter:
     """Return what a search is filtered by that consists of several.
 
     Returns:

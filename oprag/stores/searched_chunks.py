@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from oprag.effects import Effect, Effects
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, DOC_VERSION, as_number
 from oprag.stores.search_filters import NO_FILTER, SearchFilter, contradicts
-from oprag.stores.stored_chunks import ChunkStore, StoredChunk, Wanted, wanted_of
+from oprag.stores.stored_chunks import ChunkStore, StoredChunk, Wanted, select_chunks
 
 ChunkKey: TypeAlias = tuple[str, str, int]
 """The identity of a chunk: `doc_key`, `doc_version`, `chunk_index`."""
@@ -72,24 +72,24 @@ class SearchedChunks:
             return None
         return [
             chunk
-            for chunk in self._admitted(found)
+            for chunk in self._drop_hidden(found)
             if all(chunk.metadata.get(key) in any_of for key, any_of in values.items())
         ]
 
     def first(self, limit: int) -> Effects[list[StoredChunk]]:
         """Return the first chunks that the search may find, in the store's order."""
         first, afirst = self.store.first, self.store.afirst
-        return self._admitted(
+        return self._drop_hidden(
             (yield Effect(partial(first, limit), partial(afirst, limit)))
         )
 
     def everything(self) -> list[StoredChunk]:
         """Return all chunks that the search may find."""
-        return self._admitted(self.store.read())
+        return self._drop_hidden(self.store.read())
 
     def document(self, doc_key: str) -> Effects[list[StoredChunk]]:
         """Return the chunks of one document."""
-        return self._admitted((yield self._asked({doc_key: None})))
+        return self._drop_hidden((yield self._asked({doc_key: None})))
 
     def read(self, wanted: Mapping[ChunkKey, str]) -> Effects[list[StoredChunk]]:
         """Return what the store has of these chunks, in two queries at most.
@@ -107,9 +107,9 @@ class SearchedChunks:
         keys = [(each, chunk_key(each.metadata)) for each in read]
         # What its id says it is.
         found = [each for each, key in keys if key and wanted.get(key) == each.id]
-        if rest := _by_document(wanted, found):
-            found += wanted_of((yield self._asked(rest)), rest)
-        return self._admitted(found)
+        if rest := _group_by_document(wanted, found):
+            found += select_chunks((yield self._asked(rest)), rest)
+        return self._drop_hidden(found)
 
     def _asked(
         self, wanted: Wanted | None, ids: Collection[str] | None = None
@@ -120,9 +120,9 @@ class SearchedChunks:
     def read_ids(self, ids: Collection[str]) -> list[StoredChunk]:
         """Return what the store has now of these ids."""
         found = self.store.read(ids=ids) if ids else []
-        return self._admitted(chunk for chunk in found if chunk.id in ids)
+        return self._drop_hidden(chunk for chunk in found if chunk.id in ids)
 
-    def _admitted(self, chunks: Iterable[StoredChunk]) -> list[StoredChunk]:
+    def _drop_hidden(self, chunks: Iterable[StoredChunk]) -> list[StoredChunk]:
         """Leave out what a filter certainly keeps out: some stores ignore filters."""
         return [
             chunk
@@ -132,7 +132,7 @@ class SearchedChunks:
         ]
 
 
-def _by_document(
+def _group_by_document(
     wanted: Iterable[ChunkKey], found: Iterable[StoredChunk]
 ) -> dict[str, list[int]]:
     """Return the indexes of the chunks that were not found, by `doc_key`."""

@@ -42,7 +42,7 @@ def unknown_store(value: Any, known: Sequence[str], instead: str) -> InvalidOpti
     return InvalidOptionError(message, option="store", value=value)
 
 
-def stored_hit(chunk: StoredChunk) -> Hit:
+def make_hit(chunk: StoredChunk) -> Hit:
     """Return a stored chunk as retrieval sees it; it is its own source and subject.
 
     Where LlamaIndex keeps a node beside the metadata, that is read as it reads it.
@@ -74,7 +74,7 @@ Wanted: TypeAlias = Mapping[str, Collection[int] | None]
 """`chunk_index`es by `doc_key`; None for all chunks of a document."""
 
 
-def wanted_of(
+def select_chunks(
     chunks: Iterable[StoredChunk], wanted: Wanted | None
 ) -> Iterator[StoredChunk]:
     """Leave out the chunks that are not wanted."""

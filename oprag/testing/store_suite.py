@@ -13,7 +13,7 @@ from unittest import SkipTest
 from oprag.context import order_context
 from oprag.documents import StoreSource
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, OWN_KEYS
-from oprag.stores import StoredChunk, wanted_of
+from oprag.stores import StoredChunk, select_chunks
 from oprag.testing.samples import CHUNKS, OWN, SAMPLES, TENANT, Sample, sample
 from oprag.testing.under_test import (
     StoreUnderTest,
@@ -168,7 +168,7 @@ class StoreSuite(ABC):
         asked += [{key: [last]} for key, last in number.items()]
         asked.append({key: [place % 3] for place, key in enumerate(number)})
         for wanted in asked:
-            found = [*wanted_of(store.chunks.read(wanted), wanted)]
+            found = [*select_chunks(store.chunks.read(wanted), wanted)]
             there = [(k, i) for k in wanted for i in wanted[k] if i < number[k]]
             expect(
                 sorted(map(_place, found), key=str) == sorted(there, key=str),
@@ -250,9 +250,9 @@ class StoreSuite(ABC):
             for each in SAMPLES:
                 for indexes in (None, range(len(each.chunks))):
                     wanted = {each.key: indexes}
-                    found = [*wanted_of(within.read(wanted), wanted)]
+                    found = [*select_chunks(within.read(wanted), wanted)]
                     _expect_own("read", found, each.chunks)
-                    awaited = wanted_of(asyncio.run(within.aread(wanted)), wanted)
+                    awaited = select_chunks(asyncio.run(within.aread(wanted)), wanted)
                     _expect_own("aread", [*awaited], each.chunks)
             ids = [chunk.id for chunk in store.chunks.read() if chunk.id]
             _expect_own("read of ids", [*within.read(ids=ids)] if ids else [], ())

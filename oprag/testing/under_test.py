@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 from unittest import SkipTest
 
-from oprag.stores import ChunkStore, StoredChunk, wanted_of
+from oprag.stores import ChunkStore, StoredChunk, select_chunks
 from oprag.testing.samples import CHUNKS, SAMPLES
 
 _QUERY = "What was found, and when?"
@@ -75,7 +75,7 @@ def of_document(
 ) -> list[StoredChunk]:
     """Return the chunks of one document; a store may give those of others as well."""
     wanted = {key: indexes}
-    return [*wanted_of(chunks.read(wanted), wanted)]
+    return [*select_chunks(chunks.read(wanted), wanted)]
 
 
 def read(store: StoreUnderTest) -> Iterator[tuple[str, Sequence[StoredChunk]]]:

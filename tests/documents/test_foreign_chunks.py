@@ -6,7 +6,7 @@ import pytest
 
 from oprag.documents import ForeignChunks
 from oprag.metadata import chunk_metadata, document_version, text_stamp
-from oprag.stores import StoredChunk, stored_hit
+from oprag.stores import StoredChunk, make_hit
 
 TEXT = "The lease ends in May. Keys are due the day after. The deposit is two rents."
 OTHER = "Water is paid by the tenant. Heating is not. Repairs are ordered in writing."
@@ -34,7 +34,7 @@ def foreign(text: str = TEXT, **metadata):
 
 
 def found(chunks, name, document):
-    hits = ForeignChunks(map(stored_hit, chunks)).of(name, document)
+    hits = ForeignChunks(map(make_hit, chunks)).of(name, document)
     return [hit.source.id for hit in hits]
 
 
@@ -86,7 +86,7 @@ def test_a_node_that_llamaindex_keeps_is_read_as_it_reads_it():
 
     assert found([node], "lease", own("lease")) == ["node"]
     for other in ("[]", "{}", "3", "no JSON"):
-        assert stored_hit(StoredChunk("", {"_node_content": other})).document is None
+        assert make_hit(StoredChunk("", {"_node_content": other})).document is None
 
 
 def test_of_a_document_that_is_not_whole_only_the_name_tells():

@@ -13,24 +13,24 @@ import pytest
 
 from oprag.effects import arun_effects, run_effects
 from oprag.errors import IndexingError
-from oprag.indexing.lock import PATIENCE, taken
+from oprag.indexing.lock import PATIENCE, acquire_lock
 from tests.kit.fake_store import FakeStore
 
 HOLD = """
 import sys, time
-from oprag.indexing.lock import taken
+from oprag.indexing.lock import acquire_lock
 from oprag.effects import run_effects
 from tests.kit.fake_store import FakeStore
 store = FakeStore()
 store.place = sys.argv[1]
-lock = run_effects(taken(store, store))
+lock = run_effects(acquire_lock(store, store))
 print("held", flush=True)
 time.sleep(60)
 """
 
 
 def only_run(store: FakeStore, written: object, patience: float = PATIENCE):
-    return closing(run_effects(taken(store, written, patience=patience)))
+    return closing(run_effects(acquire_lock(store, written, patience=patience)))
 
 
 def store_at(place: str) -> FakeStore:
@@ -65,7 +65,7 @@ async def test_waiting_does_not_block_the_event_loop(tmp_path):
     order = []
 
     async def run(name: str) -> None:
-        with closing(await arun_effects(taken(store, store))):
+        with closing(await arun_effects(acquire_lock(store, store))):
             order.append(name)
             await asyncio.sleep(0.1)
             order.append(name)
@@ -84,7 +84,7 @@ async def test_who_is_cancelled_while_waiting_holds_nothing(tmp_path):
     store = store_at(str(tmp_path))
 
     async def run() -> None:
-        with closing(await arun_effects(taken(store, store))):
+        with closing(await arun_effects(acquire_lock(store, store))):
             pass
 
     with only_run(store, store):
@@ -148,7 +148,7 @@ def test_a_folder_that_another_user_made_first_is_not_used(home, tmp_path):
     temporary.mkdir()
     os.chown(temporary, 12345, 12345)
     with only_run(store, store), pytest.raises(IndexingError, match="Another run"):
-        run_effects(taken(store, store, patience=0))  # it is in the home
+        run_effects(acquire_lock(store, store, patience=0))  # it is in the home
     home.chmod(0o700)
     os.chown(home, 12345, 12345)
     assert f"{temporary}, cannot be used: it belongs to another user" in told(store)

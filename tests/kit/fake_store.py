@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from oprag.indexing import ChunkWriter, WantedChunk
-from oprag.stores import ChunkStore, StoredChunk, Wanted, wanted_of
+from oprag.stores import ChunkStore, StoredChunk, Wanted, select_chunks
 
 
 class Stopped(BaseException):
@@ -43,7 +43,7 @@ class FakeStore(ChunkStore):
             return [row for row in found if row.id in ids]
         if wanted is None:
             return found
-        return [*wanted_of(found[::-1], wanted)] if self._filters else found[::-1]
+        return [*select_chunks(found[::-1], wanted)] if self._filters else found[::-1]
 
     def takes_filter(self, where: Any) -> bool:
         return isinstance(where, dict)

@@ -240,7 +240,7 @@ def test_options_are_checked_before_the_cluster_is_asked(options, option):
 @pytest.mark.slow
 def test_the_workers_need_no_lock_and_a_second_run_waits_for_all(table, address):
     """The run of this process holds the store's lock while its workers write."""
-    from oprag.indexing.lock import taken
+    from oprag.indexing.lock import acquire_lock
 
     many = table("langchain")
     target = many.opened(many.embeddings())
@@ -249,7 +249,7 @@ def test_the_workers_need_no_lock_and_a_second_run_waits_for_all(table, address)
 
     def progress(documents, total, chunks):
         with pytest.raises(IndexingError, match="Another run"):
-            run_effects(taken(store, target, patience=0))
+            run_effects(acquire_lock(store, target, patience=0))
         free.append(documents)
 
     index_on_ray(

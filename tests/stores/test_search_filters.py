@@ -13,9 +13,9 @@ from oprag.stores import (
     ChunkStore,
     SearchFilter,
     StoredChunk,
+    combine_filters,
     inner_retrievers,
     is_unchanged,
-    one_filter,
 )
 from tests.kit.fake_store import FakeStore
 
@@ -151,10 +151,10 @@ def test_filters_come_on_top_of_one_another():
 def test_several_searches_have_one_filter_or_none_that_can_be_carried_over():
     none, other = SearchFilter(), SearchFilter({"tenant": "b"})
     unseen = SearchFilter(unseen="nobody knows")
-    assert one_filter([]) == one_filter([none, none]) == none
-    assert one_filter([OWN, none, OWN]) == one_filter([none, OWN]) == OWN
-    assert one_filter([none, unseen]) == one_filter([unseen, OWN]) == unseen
-    assert one_filter([OWN, other]).unseen
+    assert combine_filters([]) == combine_filters([none, none]) == none
+    assert combine_filters([OWN, none, OWN]) == combine_filters([none, OWN]) == OWN
+    assert combine_filters([none, unseen]) == combine_filters([unseen, OWN]) == unseen
+    assert combine_filters([OWN, other]).unseen
 
 
 class Retriever:
