@@ -18,7 +18,7 @@ from oprag.context import ContextOptions
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("oprag", "langchain_oprag", "llamaindex_oprag", "packages/oprag-eval")
-NAMES = {"context": 40}
+NAMES = {"context": 40, "calls": 41}
 """Of doors that may be larger than `OTHER_NAMES`."""
 OTHER_NAMES = 35
 OPTIONS = 13

@@ -13,12 +13,13 @@ from importlib.metadata import version
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[2]
 
 _OUTSIDE = ("*.md", "benchmarks/*.md", "benchmarks/*.svg")
+_LEFT_OUT = (InclusionLevel.EXCLUDED, InclusionLevel.DRAFT)
 
 _FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 _SOURCE = re.compile(r'\b(src|srcset)="docs/')
@@ -60,7 +61,7 @@ def on_page_markdown(markdown: str, *, page: Page, files: Files, **_: object) ->
         place = posixpath.normpath(posixpath.join(_folder(here), path))
         uri = place.removeprefix("docs/")
         file = files.get_file_from_path(uri)
-        if file is None or file.inclusion.is_excluded():
+        if file is None or file.inclusion in _LEFT_OUT:
             return text if place in text else f"{text} (`{place}`)"
         relative = posixpath.relpath(uri, posixpath.dirname(here) or ".")
         return f"{picture}[{text}]({relative}{mark}{anchor})"

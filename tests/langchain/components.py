@@ -136,8 +136,14 @@ def model_call(material: Material) -> Any:
     )
 
 
+def handler(request: Any) -> Any:
+    from langchain.agents.middleware import ModelResponse
+
+    return ModelResponse(result=request.messages)
+
+
 async def ahandler(request: Any) -> Any:
-    return request.messages
+    return handler(request)
 
 
 QUESTION = {"input": "Who?"}
@@ -229,9 +235,7 @@ COMPONENTS = {
     "EvidenceMiddleware": Component(
         lambda _: langchain_oprag.EvidenceMiddleware(token_budget=100_000),
         {
-            "wrap_model_call": lambda c, m: c.wrap_model_call(
-                model_call(m), lambda request: request.messages
-            ),
+            "wrap_model_call": lambda c, m: c.wrap_model_call(model_call(m), handler),
             "awrap_model_call": lambda c, m: c.awrap_model_call(
                 model_call(m), ahandler
             ),
