@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.blocks import frameworks_of
 from tests.packaging.distributions import EXTRAS, FOLDERS, ROOT, project
 from tests.test_packaging import tomllib
 
@@ -71,8 +72,12 @@ def test_installing_it_brings_oprag_of_its_version_and_its_readme_runs(
     }
     blocks = ROOT / "tests" / "docs" / "blocks.py"
     page = ROOT / FOLDERS[name] / "README.md"
+    (framework,) = frameworks_of(page)
     ran = subprocess.run(
-        [python, "-I", blocks, page], check=False, cwd=tmp_path, capture_output=True
+        [python, "-I", blocks, page, framework],
+        check=False,
+        cwd=tmp_path,
+        capture_output=True,
     )
     assert ran.returncode == 0, ran.stderr.decode()
     where = "import oprag; print(oprag.__file__)"
