@@ -128,10 +128,8 @@ def librarian_of(path: Path, options: ServeOptions, *, patience: float) -> Libra
     A call waits for it so many seconds as `patience` says.
 
     Raises:
-        typer.Exit: With code 2: it is not there, or the collection is not.
+        typer.Exit: With code 2: the collection is not there.
     """
-    if not path.exists():
-        raise stop(f"{str(path)!r} does not exist.", 2)
     collection = options.collection
     if (path / DATABASE).is_file():
         if options.directory:

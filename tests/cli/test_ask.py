@@ -127,7 +127,7 @@ def test_without_a_model_it_says_how_to_name_one(folder, tmp_path):
 def test_a_model_that_cannot_be_is_told_before_anything_is_read(
     model, code, message, tmp_path
 ):
-    result = run(tmp_path / "missing", QUESTION, "--model", model)
+    result = run(tmp_path, QUESTION, "--model", model)
 
     assert result.exit_code == code
     assert result.stdout == ""
@@ -138,7 +138,7 @@ def test_a_model_that_cannot_be_is_told_before_anything_is_read(
 def test_a_missing_key_is_told_before_anything_is_read(monkeypatch, tmp_path):
     monkeypatch.delenv("OPENAI_API_KEY")
 
-    result = run(tmp_path / "missing", QUESTION, *MODEL)
+    result = run(tmp_path, QUESTION, *MODEL)
 
     assert result.exit_code == 1
     assert "it needs a key. Set OPENAI_API_KEY" in result.stderr

@@ -287,7 +287,6 @@ async def test_a_client_that_goes_away_is_no_failure(library, capsys):
             ([command, *given], KEY, said)
             for command in ("mcp", "serve")
             for given, said in (
-                (["nowhere"], "Error: 'nowhere' does not exist."),
                 (["index", "--collection", "a"], "index has no collection 'a'."),
                 ([".", "--collection", "notes"], "of a Chroma directory, and . is"),
                 (["index", "--directory", "kept"], "index is an index itself."),
@@ -308,6 +307,17 @@ def test_a_mistake_of_the_command_line_is_told(given, key, said, tmp_path, monke
     assert result.exit_code == 2
     assert said in " ".join(result.stderr.split())
     assert not key or key not in result.output
+
+
+@pytest.mark.parametrize("command", ["mcp", "serve"])
+def test_a_path_that_is_not_there_is_told(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPRAG_API_KEY", KEY)
+
+    result = CliRunner().invoke(app, [command, "nowhere"])
+
+    assert result.exit_code == 1
+    assert result.stderr == "Error: 'nowhere' does not exist.\n"
 
 
 def test_a_port_in_use_is_told(tmp_path, monkeypatch):

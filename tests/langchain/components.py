@@ -33,10 +33,14 @@ def retriever(material: Material, **options: Any) -> Any:
     )
 
 
-def over_a_store(material: Material, **options: Any) -> Any:
+def over(store: Any, **options: Any) -> Any:
     return langchain_oprag.OrderPreservingRetriever(
-        vectorstore=material.store, **{"token_budget": 300_000, **options}
+        vectorstore=store, **{"token_budget": 300_000, **options}
     )
+
+
+def over_a_store(material: Material, **options: Any) -> Any:
+    return over(material.store, **options)
 
 
 def vector_store(material: Material) -> Any:
@@ -224,6 +228,15 @@ COMPONENTS = {
         for name, given in {
             "add_documents": lambda m: m.chunks[:1],
             "add_texts": lambda m: [m.text],
+        }.items()
+    },
+    **{
+        f"{name}, add_documents": Component(
+            new, pair("add_documents", lambda m: m.chunks[:1], ids=["1"])
+        )
+        for name, new in {
+            "OrderPreservingRetriever": lambda _: over(empty_store()),
+            "LongUnitRetriever": lambda m: long_units(m, vectorstore=empty_store()),
         }.items()
     },
     **{

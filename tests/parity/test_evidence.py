@@ -89,17 +89,17 @@ def test_each_search_adds_the_same_in_both_frameworks(searches, options):
 
 def test_a_search_reads_what_was_said_before_it_once(monkeypatch):
     told, read = [], []
-    shown_in, show = CitationNumbers.shown_in, tool_messages.show_in_place
+    find_in, show = CitationNumbers.find_in, tool_messages.show_in_place
 
     def counted(numbers, conversation):
         read.append(conversation)
-        return shown_in(numbers, conversation)
+        return find_in(numbers, conversation)
 
     def shown(parts, *others):
         told.append(parts)
         return show(parts, *others)
 
-    monkeypatch.setattr(CitationNumbers, "shown_in", counted)
+    monkeypatch.setattr(CitationNumbers, "find_in", counted)
     monkeypatch.setattr(tool_messages, "show_in_place", shown)
     middleware, messages = EvidenceMiddleware(), []
     searches = [[("a.txt", start, 9)] for start in range(0, 90, 3)]

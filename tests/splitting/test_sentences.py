@@ -137,7 +137,6 @@ SPANS = """
 import json, sys
 from oprag.errors import TokenizerError
 from oprag.splitting import punkt_sentence_spans
-from oprag.chunk import OTHER_ENDS
 spans = {{}}
 for language in {languages}:
     try:
