@@ -1,14 +1,16 @@
-"""Open a Chroma directory that you have, verify it, repair it, and ask (LangChain).
+"""Open a Chroma directory that you have, verify it, repair it, and search (LangChain).
 
 pip install "oprag[langchain,chroma,cli]" langchain-openai
 export OPENAI_API_KEY=...
 python existing_chroma.py chroma/ texts/ "How does the tenant end the lease?"
 
+The repair writes positions into the index, and makes a backup first.
 `texts/` holds the files that were indexed. Name the embedding model of the index.
 """
 
 import subprocess
 import sys
+from pathlib import Path
 
 from langchain_chroma import Chroma
 from langchain_openai import OpenAIEmbeddings
@@ -17,6 +19,8 @@ from langchain_oprag import OrderPreservingRetriever, format_documents
 from oprag.errors import OpragError
 
 directory, texts, question = sys.argv[1:]
+if not Path(directory, "chroma.sqlite3").is_file():
+    sys.exit(f"{directory} is no Chroma directory.")
 embeddings = OpenAIEmbeddings(model="text-embedding-3-small")
 retriever = OrderPreservingRetriever(
     vectorstore=Chroma(embedding_function=embeddings, persist_directory=directory),

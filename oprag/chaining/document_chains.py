@@ -221,8 +221,8 @@ def report_unproved(
         )
     message = (
         f"Document {name!r}: its chunks have no positions, and {what}. Give the "
-        "documents as they were loaded, documents=loader.load(), and each chunk is "
-        "found in its text"
+        "documents as they were loaded, documents=loader.load() (LlamaIndex: "
+        "load_data()), and each chunk is found in its text"
     )
     message += "." if is_kept else '; or set on_problem="warn".'
     kept = {key: value for key, value in vars(error).items() if key in _FACTS}

@@ -31,7 +31,10 @@ _PATIENCE = 0.03
 """Seconds that the first question waits for what is found."""
 _FAILING = ("missing_document", "unscoped_position", "conflicting_text")
 _DOUBTFUL = ("shared_name",)
-_WAY_OUT = "Give the documents as they were loaded: documents=loader.load()."
+_WAY_OUT = (
+    "Give the documents as they were loaded: documents=loader.load() "
+    "(LlamaIndex: load_data())."
+)
 _NAME_IT = "Give document_key=, the key that names the document."
 
 
