@@ -62,9 +62,9 @@ def check(held: Held, given: list[Damaged]) -> None:
         query = next((chunk.text for chunk in case.chunks if chunk.text), "?")
         with suppress(OpragError):
             assert "".join(held.ask(refusing, query).texts) in wholes, case
-        for text, metadata, _ in held.find(widened, query):
-            of = metadata.get("doc_key"), metadata.get("doc_version")
-            assert (*of, text) in stored, case
+        for chunk in held.find(widened, query):
+            of = chunk.metadata.get("doc_key"), chunk.metadata.get("doc_version")
+            assert (*of, chunk.text) in stored, case
     assert held.package.diagnose(held.documents).verdict != "ordered"
     with pytest.raises(UnfitIndexError) as unfit:
         refusing.verify(None)
