@@ -56,6 +56,21 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(autouse=True, scope="module")
+def ended_reader() -> Iterator[None]:
+    """Let the process that reads files end by itself after each module.
+
+    Killed, or ended while results are put together, it would not tell which lines it
+    reached.
+    """
+    yield
+    worker = sys.modules.get("oprag.files.worker")
+    process = worker and worker._WORKER._process
+    if worker and process and worker._WORKER._owner == os.getpid():
+        worker._WORKER._process = None
+        process.communicate()
+
+
+@pytest.fixture(autouse=True, scope="module")
 def closed_stores() -> Iterator[None]:
     """Close a module's Chroma stores: Chroma keeps all that were ever opened."""
     yield
