@@ -13,6 +13,7 @@ from langchain_core.messages import BaseMessage, SystemMessage, ToolMessage
 from langchain_oprag._convert import document_of, hits_of
 from langchain_oprag.results import as_document
 from oprag.agents import Conversations, highest_mention, show_in_place
+from oprag.calls import text_of
 from oprag.chunk import Passage
 from oprag.context import CitationNumbers, ContextOptions, Seen
 
@@ -92,7 +93,7 @@ def _read(
     mentioned = 0
     # Instructions say how to cite, and a number in them cites nothing.
     if read is message and not isinstance(message, SystemMessage):
-        mentioned = highest_mention(message.text)
+        mentioned = highest_mention(text_of(message))
         numbers.pass_over(mentioned)
     return _Told(message, content, artifact, texts, read, shown, mentioned)
 

@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from langchain_classic.retrievers import EnsembleRetriever, ParentDocumentRetriever
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda
 from langchain_core.stores import InMemoryStore
@@ -13,6 +12,7 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 from langchain_oprag import OrderPreservingRetriever
 from oprag.errors import InvalidOptionError
 from tests.kit.pages import page_text
+from tests.langchain.compat import EnsembleRetriever, ParentDocumentRetriever
 from tests.real_stores.langchain_places import HashEmbeddings
 
 SPLITTER = RecursiveCharacterTextSplitter(chunk_size=1000, chunk_overlap=200)
