@@ -51,10 +51,8 @@ def test_help_names_values_by_one_word():
     assert re.search(r"--k N ", shown)
     assert re.search(r"--embedding-model TEXT ", shown)
     assert re.search(r"--directory PATH ", shown)
-    assert (
-        "oprag play [OPTIONS] [FILE]..."
-        in RUNNER.invoke(app, ["play", "-h"], prog_name="oprag").output
-    )
+    of_play = RUNNER.invoke(app, ["play", "-h"], prog_name="oprag").output
+    assert "oprag play [OPTIONS] [FILE]" in of_play  # older Typers leave "..." out
 
 
 HEAVY = ("langchain_core", "chromadb", "torch", "numpy")
