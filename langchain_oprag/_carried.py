@@ -28,13 +28,13 @@ def take_carried(numbers: CitationNumbers, messages: Iterable[BaseMessage]) -> N
             numbers.take(carried)
 
 
-def with_numbers(
+def write_carried(
     replies: Sequence[BaseMessage],
     numbers: CitationNumbers,
     last: int,
     before: Sequence[BaseMessage],
 ) -> list[BaseMessage]:
-    """Return what a model replied, with the numbers that it knows.
+    """Write into what a model replied the numbers that it knows.
 
     An answer carries those that no answer before it does: often it alone is handed on.
     A message that calls tools carries those that no message before it does.
@@ -44,11 +44,14 @@ def with_numbers(
         numbers: Those of the conversation.
         last: The last of them that the model has read.
         before: The messages before the reply.
+
+    Returns:
+        Copies of the replies.
     """
-    return [_with(reply, numbers, last, before) for reply in replies]
+    return [_write(reply, numbers, last, before) for reply in replies]
 
 
-def _with(
+def _write(
     reply: BaseMessage,
     numbers: CitationNumbers,
     last: int,
@@ -57,7 +60,7 @@ def _with(
     if not isinstance(reply, AIMessage) or not last:
         return reply
     known = _last_carried(before, by_answers=not reply.tool_calls)
-    carried = numbers.carried(1 + min(last, known), last)
+    carried = numbers.carry(1 + min(last, known), last)
     metadata = {**reply.response_metadata, NUMBERS: carried}
     return reply.model_copy(update={"response_metadata": metadata})
 

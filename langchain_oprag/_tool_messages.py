@@ -127,12 +127,13 @@ def _texts_in(artifact: Sequence[Any]) -> list[Any]:
     try:
         return list(map(_TEXT, artifact))
     except AttributeError:
-        return [
-            each.get("page_content")
-            if isinstance(each, Mapping)
-            else getattr(each, "page_content", None)
-            for each in artifact
-        ]
+        return list(map(_text_in, artifact))
+
+
+def _text_in(entry: Any) -> Any:
+    if isinstance(entry, Mapping):
+        return entry.get("page_content")
+    return getattr(entry, "page_content", None)
 
 
 def _texts_of(content: str | Sequence[Any]) -> dict[int, str]:
@@ -146,11 +147,8 @@ def _with_texts(content: str | Sequence[Any], texts: Mapping[int, str]) -> Any:
     """Return a content with other texts in its blocks."""
     if isinstance(content, str):
         return texts[0]
-    return [
-        block
-        if number not in texts
-        else {**block, "text": texts[number]}
-        if isinstance(block, Mapping)
-        else texts[number]
-        for number, block in enumerate(content)
-    ]
+    blocks: list[Any] = [*content]
+    for number, text in texts.items():
+        block = blocks[number]
+        blocks[number] = {**block, "text": text} if isinstance(block, Mapping) else text
+    return blocks

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NotRequired
 from langchain_core.messages import BaseMessage, ToolMessage
 from typing_extensions import TypedDict  # as LangGraph: others are no bases beside it
 
-from langchain_oprag._carried import take_carried, with_numbers
+from langchain_oprag._carried import take_carried, write_carried
 from langchain_oprag._tool_messages import Messages
 from oprag.context import CitationNumbers, ContextOptions
 from oprag.documents import check_entries
@@ -154,7 +154,7 @@ class EvidenceMiddleware(AgentMiddleware):
         """Call the model with the messages that `apply` returns, numbered on."""
         _require_agents()
         messages, read = self._read(request)
-        return _with(read, handler(request.override(messages=messages)), request)
+        return _note_read(read, handler(request.override(messages=messages)), request)
 
     async def awrap_model_call(
         self,
@@ -165,7 +165,7 @@ class EvidenceMiddleware(AgentMiddleware):
         _require_agents()
         messages, read = await run_in_thread(partial(self._read, request))
         response = await handler(request.override(messages=messages))
-        return _with(read, response, request)
+        return _note_read(read, response, request)
 
     def wrap_tool_call(
         self,
@@ -176,7 +176,7 @@ class EvidenceMiddleware(AgentMiddleware):
         numbers = _numbers_of(request.state)
         with _as_outer(numbers):
             done = handler(request)
-        return _with_grown(numbers, done, request.state)
+        return _note_given(numbers, done, request.state)
 
     async def awrap_tool_call(
         self,
@@ -187,14 +187,14 @@ class EvidenceMiddleware(AgentMiddleware):
         numbers = _numbers_of(request.state)
         with _as_outer(numbers):
             done = await handler(request)
-        return _with_grown(numbers, done, request.state)
+        return _note_given(numbers, done, request.state)
 
     def _read(self, request: ModelRequest[Any]) -> tuple[list[Any], _Read]:
         """Return messages as the model is to read them, and all numbers until then."""
         messages = _checked(request.messages)
         numbers = _numbers_of(request.state)
         with numbers.lock:
-            if not _said(request.state):
+            if not _read_messages(request.state):
                 take_carried(numbers, messages)
             read = self._messages.read(messages, numbers)
             return read, _Read(numbers, len(numbers), numbers.as_json())
@@ -235,11 +235,11 @@ def _numbers_of(state: Any) -> CitationNumbers:
             outer.take_all(numbers)
         numbers = outer
     with numbers.lock:
-        take_carried(numbers, _said(known))
+        take_carried(numbers, _read_messages(known))
     return numbers
 
 
-def _said(state: Any) -> Sequence[BaseMessage]:
+def _read_messages(state: Any) -> Sequence[BaseMessage]:
     """Return the messages of a state: a model is not asked with all of them."""
     return state.get("messages", ()) if isinstance(state, Mapping) else ()
 
@@ -251,13 +251,13 @@ def _checked(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
     return listed
 
 
-def _with(
+def _note_read(
     read: _Read, response: ModelResponse[Any], request: ModelRequest[Any]
 ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
-    """The response, which carries the numbers; and the state's where it lacks some."""
+    """Note the numbers in a response, and in the state if it lacks some."""
     state: Mapping[str, Any] = request.state or {}
-    before = _said(state) or request.messages
-    replies: Any = with_numbers(response.result, read.numbers, read.last, before)
+    before = _read_messages(state) or request.messages
+    replies: Any = write_carried(response.result, read.numbers, read.last, before)
     response = replace(response, result=replies)
     if read.entries == state.get(NUMBERS):
         return response
@@ -268,10 +268,10 @@ def _with(
     return ExtendedModelResponse(model_response=response, command=update)
 
 
-def _with_grown(
+def _note_given(
     numbers: CitationNumbers, done: ToolMessage | Command[Any], state: Any
 ) -> ToolMessage | Command[Any]:
-    """What a tool returned; and the numbers that an agent which it called has given."""
+    """Note in the state the numbers that an agent gave which a tool called."""
     with numbers.lock:
         entries = numbers.as_json()
     if entries == (state.get(NUMBERS) or []):

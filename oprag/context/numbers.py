@@ -126,7 +126,7 @@ class CitationNumbers:
         """
         self._entries += [_NOTHING] * (highest - len(self))
 
-    def carried(self, first: int, last: int) -> dict[str, Any]:
+    def carry(self, first: int, last: int) -> dict[str, Any]:
         """Return numbers as a message is to carry them, for whoever has that alone.
 
         Args:
@@ -144,7 +144,7 @@ class CitationNumbers:
         """Add the numbers that a message carries.
 
         Args:
-            carried: What `carried` returned.
+            carried: What `carry` returned.
 
         Raises:
             InvalidOptionError: A number means another passage here.
@@ -168,11 +168,13 @@ class CitationNumbers:
         for number, entry in enumerate(places, start=first):
             self.pass_over(number)
             known = self._entries[number - 1]
-            if known == _NOTHING != entry:
+            if entry == _NOTHING:
+                continue
+            if known == _NOTHING:
                 self._entries[number - 1] = entry
                 self._know(number, entry)
                 self._packed = []  # what was packed says nothing of it
-            elif entry != _NOTHING and entry.identity != known.identity:
+            elif entry.identity != known.identity:
                 message = (
                     f"[{number}] means two passages, {known.citation} and "
                     f"{entry.citation}: parts of a graph each began with numbers of "

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from oprag.files.bodies import Body, Landmark, damaged, join_pieces, with_headings
 from oprag.files.html import decode_page, shown_text
+from oprag.files.packed_xml import parse_xml
 from oprag.files.text import NoTextError, decode
 from oprag.files.word_parts import check_unpacked
 from oprag.optional import require
@@ -74,9 +75,7 @@ def _chapters(packed: zipfile.ZipFile) -> list[Body]:
 
 
 def _parse(packed: zipfile.ZipFile, name: str) -> Any:
-    etree = require("lxml.etree", extra="cli", purpose="Reading e-books")
-    parser = etree.XMLParser(resolve_entities=False, no_network=True)
-    return etree.fromstring(packed.read(name), parser)
+    return parse_xml(packed.read(name), purpose="Reading e-books")
 
 
 def read_notebook(data: bytes) -> list[Body]:

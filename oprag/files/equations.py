@@ -1,7 +1,11 @@
-"""Equations in one line: `(a+b)/2`, `x^2`, `√(x)`; of Office files and of pages."""
+"""Equations and raised text in one line: `(a+b)/2`, `x^2`, `√(x)`.
+
+Of Office files and of pages.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,6 +13,10 @@ OFFICE = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _APPLIED = "\u2061"
 """Joins the name of a function and its argument, unseen."""
 _INTEGRAL = "∫"
+_POWER = re.compile(
+    r"[-+−]?[\d.,/]+|[-+−]?[nxmkij]|[-+−]?[\w.]{1,4}(?:[-+−*/][\w.]{1,4})+"
+)
+_DIGIT_LAST = re.compile(r"[\d)\]]\Z")
 
 Part = Callable[[str], str]
 
@@ -136,3 +144,22 @@ def _raise(below: str, above: str) -> str:
 def group(text: str) -> str:
     """Put what is longer than a word into brackets."""
     return text if len(text) == 1 or text.isalnum() else f"({text})"
+
+
+def write_raised(text: str, raised: str, before: str) -> str:
+    """Return raised or lowered text, so that 10 with a raised 6 is not 106.
+
+    Args:
+        text: The text.
+        raised: `super` or `sub`.
+        before: The text before it.
+    """
+    bare = text.strip()
+    above = raised == "super"
+    if _POWER.fullmatch(bare) and (above or _DIGIT_LAST.search(before)):
+        return ("^" if above else "_") + (f"({bare})" if _is_sum(bare) else bare)
+    return text
+
+
+def _is_sum(text: str) -> bool:
+    return any(sign in text[1:] for sign in "+−*-")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from oprag.files.equations import write_page_math
+from oprag.files.equations import write_page_math, write_raised
 from oprag.files.html_styles import Styles, is_raised
 
 _NEVER = frozenset(("embed", "param", "script", "style", "title"))
@@ -35,10 +35,6 @@ _TYPED = frozenset(
     )
 )
 """Kinds of fields whose value people see."""
-_POWER = re.compile(
-    r"[-+−]?[\d.,/]+|[-+−]?[nxmkij]|[-+−]?[\w.]{1,4}(?:[-+−*/][\w.]{1,4})+"
-)
-_DIGIT_LAST = re.compile(r"[\d)\]]\Z")
 _SPACE = re.compile(r"\s+")
 
 
@@ -117,25 +113,6 @@ def _read_control(element: Any) -> str | None:
     if kind in {"checkbox", "radio"}:
         return "☒ " if _has(element, "checked") else "☐ "
     return _spaced(get("value") or "") if kind in _TYPED else ""
-
-
-def write_raised(text: str, raised: str, before: str) -> str:
-    """Return raised or lowered text, so that 10 with a raised 6 is not 106.
-
-    Args:
-        text: The text.
-        raised: `super` or `sub`.
-        before: The text before it.
-    """
-    bare = text.strip()
-    above = raised == "super"
-    if _POWER.fullmatch(bare) and (above or _DIGIT_LAST.search(before)):
-        return ("^" if above else "_") + (f"({bare})" if _is_sum(bare) else bare)
-    return text
-
-
-def _is_sum(text: str) -> bool:
-    return any(sign in text[1:] for sign in "+−*-")
 
 
 def _has(element: Any, name: str) -> bool:

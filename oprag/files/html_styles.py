@@ -68,6 +68,7 @@ class Styles:
 
     def __init__(self, root: Any) -> None:
         self._rules: dict[str, list[_Rule]] = {}
+        self._count = 0
         for style in () if root is None else root.iter("style"):
             text = _AT_RULE.sub("", _COMMENT.sub("", style.text or ""))
             for selectors, said in _RULE.findall(text):
@@ -88,8 +89,9 @@ class Styles:
             ids = sum(name.startswith("#") for name in names)
             weight = ids * _ID + (len(names) - ids) * _CLASS + len(path)
             key = min(path[-1].names, default=path[-1].tag)
-            rules = self._rules.setdefault(key, [])
-            rules.append(_Rule(weight, len(self._rules) + len(rules), path, said))
+            rule = _Rule(weight, self._count, path, said)
+            self._rules.setdefault(key, []).append(rule)
+            self._count += 1
 
     def hides(self, element: Any) -> bool:
         """Tell whether an element is hidden, or its text struck."""

@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import Any
 
 from oprag.files.bodies import Body, as_row, damaged, with_headings
-from oprag.files.equations import OFFICE, write_office_math
-from oprag.files.html_pieces import write_raised
+from oprag.files.equations import OFFICE, write_office_math, write_raised
+from oprag.files.packed_xml import parse_xml
 from oprag.optional import require
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -194,11 +194,8 @@ def _diagram_lines(shape: Any) -> Iterator[str]:
     key = None if found is None else found.get(f"{_LINK}dm")
     if key is None or key not in shape.part.rels:
         return
-    etree = require("lxml.etree", extra="cli", purpose="Reading slides")
-    parser = etree.XMLParser(resolve_entities=False, no_network=True)
-    for point in etree.fromstring(shape.part.related_part(key).blob, parser).iter(
-        f"{_DIAGRAM}pt"
-    ):
+    diagram = parse_xml(shape.part.related_part(key).blob, purpose="Reading slides")
+    for point in diagram.iter(f"{_DIAGRAM}pt"):
         text = "".join(each.text or "" for each in point.iter(f"{_A}t"))
         if text.strip():
             yield text.strip()

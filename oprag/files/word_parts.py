@@ -14,6 +14,7 @@ from typing import Any
 
 from oprag.files.equations import OFFICE as _M
 from oprag.files.equations import write_office_math
+from oprag.files.packed_xml import parse_xml
 from oprag.files.text import NoTextError
 from oprag.files.word_looks import Looks
 from oprag.files.word_numbers import Numbering, W
@@ -71,9 +72,7 @@ def complete_word(data: bytes) -> bytes:
 def _parse(packed: zipfile.ZipFile, name: str) -> Any:
     if name not in packed.namelist():
         return None
-    etree = require("lxml.etree", extra="cli", purpose="Reading Word files")
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
-    return etree.fromstring(packed.read(name), parser)
+    return parse_xml(packed.read(name), purpose="Reading Word files")
 
 
 def _keep_bullets(numbering: Any) -> None:

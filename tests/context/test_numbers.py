@@ -88,7 +88,7 @@ def test_messages_carry_numbers_in_any_order_and_some_may_be_lost():
     carried = []
     for start in (10, 20, 30):
         (number,) = numbered(numbers, start)
-        carried.append(json.loads(json.dumps(numbers.carried(number, number))))
+        carried.append(json.loads(json.dumps(numbers.carry(number, number))))
 
     other = CitationNumbers()
     for each in (carried[2], carried[0], carried[2]):
@@ -98,7 +98,7 @@ def test_messages_carry_numbers_in_any_order_and_some_may_be_lost():
     assert numbered(other, 40, 10) == [1, 4]
     other.take(carried[1])
     assert spans(CitationNumbers(other.as_json())) == {1: 10, 2: 20, 3: 30, 4: 40}
-    other.take(numbers.carried(4, 3))
+    other.take(numbers.carry(4, 3))
     assert len(other) == 4
 
 
@@ -107,7 +107,7 @@ def test_a_number_of_two_passages_is_refused():
     numbered(one, 10)
     numbered(other, 20)
     for joining in (
-        lambda: one.take(other.carried(1, 1)),
+        lambda: one.take(other.carry(1, 1)),
         lambda: one.take_all(other),
         lambda: CitationNumbers.join(one.as_json(), other.as_json()),
     ):
@@ -120,9 +120,9 @@ def test_branches_that_each_lost_some_numbers_have_all_together():
     whole = CitationNumbers()
     numbered(whole, 10, 20, 30)
     one, other = CitationNumbers(), CitationNumbers()
-    one.take(whole.carried(1, 1))
+    one.take(whole.carry(1, 1))
     one.pass_over(3)
-    other.take(whole.carried(2, 3))
+    other.take(whole.carry(2, 3))
 
     joined = CitationNumbers(CitationNumbers.join(one.as_json(), other.as_json()))
 

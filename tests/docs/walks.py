@@ -27,8 +27,9 @@ from langchain_oprag import (
 )
 from llamaindex_oprag import OffsetTokenNodeParser
 from llamaindex_oprag import OrderPreservingRetriever as NodeRetriever
-from tests.kit.offline_langchain import RecordingChatModel, WordEmbeddings
-from tests.kit.offline_llamaindex import WordEmbedding
+from tests.evaluation.small import WordVectors
+from tests.langchain.recording import RecordingChatModel
+from tests.llamaindex.recording import WordEmbedding
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("oprag", "langchain_oprag", "llamaindex_oprag")
@@ -151,7 +152,7 @@ def _langchain_query(splitter: Any) -> Callable[[], object]:
 
 
 def _langchain_store() -> InMemoryVectorStore:
-    return InMemoryVectorStore(WordEmbeddings())
+    return InMemoryVectorStore(WordVectors())
 
 
 def _documents() -> list[Document]:

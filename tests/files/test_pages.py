@@ -143,6 +143,14 @@ def test_what_is_not_seen_of_a_page_is_not_read(style):
     assert "no" not in read(f"{BODY}<p style='{style}'>no</p>").replace("not", "")
 
 
+def test_of_rules_that_weigh_the_same_the_last_counts():
+    hide, show = ".a{display:none}", ".b{display:block}"
+    text = f"{BODY}<p class='a b'>unsure</p>"
+
+    assert "unsure" in read(f"<style>{3 * hide}{show}</style>{text}")
+    assert "unsure" not in read(f"<style>{3 * show}{hide}</style>{text}")
+
+
 @pytest.mark.parametrize(
     ("rules", "seen"),
     [
