@@ -1,4 +1,4 @@
-"""The real PaperQA, with the function of docs/apps.md and without it."""
+"""The real PaperQA, with the function of `recipes/paper_qa` and without it."""
 
 import json
 import re
@@ -48,8 +48,7 @@ asyncio.run(main())
 
 def test_the_same_summaries_are_read_in_document_order(installed, ours, tmp_path):
     python = installed("paper-qa", PACKAGES) / "python"
-    page = (ROOT / "docs/apps.md").read_text("utf-8")
-    (lines,) = re.findall(r"```python\n([^`]*def in_document_order[^`]*)", page)
+    lines = (ROOT / "recipes/paper_qa/in_document_order.py").read_text("utf-8")
     texts = {name: marked_sections(100 * n, 12, 3) for n, name in enumerate("ab")}
     (tmp_path / "texts.json").write_text(json.dumps(texts))
 
