@@ -37,9 +37,9 @@ from langchain_oprag import (
     create_retrieval_tool,
 )
 from llamaindex_oprag import OrderPreservingRetrieverTool
-from oprag.cli.embedding_models import load_embedding_model, packaged_weights
 from oprag.result_key import read_written
 from oprag.tokens import resolve_token_counter
+from oprag_cli.embedding_models import load_embedding_model, packaged_weights
 
 TEXT = topics["specialnames"]
 QUESTIONS = (

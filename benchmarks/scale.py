@@ -32,7 +32,7 @@ import psutil
 
 from langchain_oprag import index_documents
 from oprag.indexing import IndexingReport
-from oprag.scale import index_on_ray
+from oprag_ray import index_on_ray
 from tests.real_stores.servers import HOST, SUPERUSER, postgres_server
 from tests.scale.corpus import write
 from tests.scale.nodes import cluster_of

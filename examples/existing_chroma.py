@@ -32,7 +32,7 @@ try:
 except OpragError as problem:
     print(problem)
     # It backs up, then writes the positions that the files prove. Texts never change.
-    doctor = [sys.executable, "-m", "oprag", "doctor", directory]
+    doctor = [sys.executable, "-m", "oprag_cli", "doctor", directory]
     repair = ["--documents", texts, "--repair", "--write"]
     subprocess.run([*doctor, *repair], check=False)
     print(retriever.verify())

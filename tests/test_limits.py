@@ -15,9 +15,10 @@ from langchain_oprag import SelfRouteChain
 from langchain_oprag._answers import DrivenRunnable
 from llamaindex_oprag import SelfRouteQueryEngine
 from oprag.context import ContextOptions
+from tests.test_packaging import PACKAGES
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("oprag", "langchain_oprag", "llamaindex_oprag", "packages/oprag-eval")
+PARTS = (*PACKAGES, "packages/oprag-eval")
 NAMES = {"context": 40, "calls": 41}
 """Of doors that may be larger than `OTHER_NAMES`."""
 OTHER_NAMES = 35

@@ -9,7 +9,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = {"langchain_oprag", "llamaindex_oprag", "oprag"}
+PACKAGES = {"langchain_oprag", "llamaindex_oprag", "oprag", "oprag_cli", "oprag_ray"}
 EVAL = ROOT / "packages" / "oprag-eval"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 OF_EVAL = tomllib.loads((EVAL / "pyproject.toml").read_text("utf-8"))["project"]

@@ -22,10 +22,10 @@ from llama_index.core.node_parser import SentenceSplitter
 from numpy.typing import NDArray
 
 from benchmarks.recall.books import Book
-from oprag.cli.embedding_models import load_embedding_model, packaged_weights
 from oprag.splitting import TextChunk, split_sentences
 from oprag.stores.bm25_tokenizer import words_of
 from oprag.tokens import NamedTokenCounter
+from oprag_cli.embedding_models import load_embedding_model, packaged_weights
 
 _RRF = 61
 """Added to a rank from 0: reciprocal-rank fusion as both frameworks do it."""

@@ -13,8 +13,9 @@ _PLAIN = ("builtins", "datetime", "decimal", "enum", "fractions", "numpy", "opra
 """Packages of values that are written as they are."""
 
 _NOT_THE_USERS = {
-    *("oprag", "langchain_oprag", "llamaindex_oprag", "langchain_core", "langchain"),
-    *("langchain_classic", "langgraph", "llama_index", "llama_index_instrumentation"),
+    *("oprag", "langchain_oprag", "llamaindex_oprag", "oprag_ray", "oprag_cli"),
+    *("langchain", "langchain_classic", "langchain_core", "langgraph"),
+    *("llama_index", "llama_index_instrumentation"),
     *("asyncio", "concurrent", "contextlib", "functools", "pydantic", "runpy"),
     *("selectors", "threading", "wrapt"),
 }

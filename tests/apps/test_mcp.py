@@ -29,7 +29,7 @@ def command(notes, tiny_model, tmp_path_factory) -> list[str]:
     """The command line after `python`."""
     kept = str(tmp_path_factory.mktemp("kept"))
     how = ["--directory", kept, "--embedding-model", str(tiny_model)]
-    return ["-m", "oprag", "mcp", str(notes), *how]
+    return ["-m", "oprag_cli", "mcp", str(notes), *how]
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ async def started(arguments: list[str], log: Path):
 async def test_it_answers_at_once_and_tells_how_far_indexing_is(
     notes, tiny_model, tmp_path
 ):
-    arguments = ["-m", "oprag", "mcp", str(notes), "--directory", str(tmp_path)]
+    arguments = ["-m", "oprag_cli", "mcp", str(notes), "--directory", str(tmp_path)]
     arguments += ["--embedding-model", str(tiny_model)]
     async with started(arguments, tmp_path / "log") as session:
         tools = (await session.list_tools()).tools
@@ -167,14 +167,15 @@ def chroma(notes, tiny_model, tmp_path) -> list[str]:
     model = ["--embedding-model", str(tiny_model)]
     index = ["index", str(notes), "--chroma", str(tmp_path / "chroma"), *model]
     subprocess.run(
-        [sys.executable, "-m", "oprag", *index], check=True, capture_output=True
+        [sys.executable, "-m", "oprag_cli", *index], check=True, capture_output=True
     )
     return [str(tmp_path / "chroma"), *model]
 
 
 async def test_a_chroma_directory_is_read_as_it_is(notes, chroma, tmp_path):
     sources = texts_of(notes)
-    async with started(["-m", "oprag", "mcp", *chroma], tmp_path / "log") as session:
+    read = ["-m", "oprag_cli", "mcp", *chroma]
+    async with started(read, tmp_path / "log") as session:
         found = inside(await call(session, "search", question="row 2, house 9"))
         places = PLACE.findall(found)
         assert places
@@ -197,12 +198,12 @@ async def test_what_another_command_indexed_is_found_by_a_running_server(
     (folder / "b.txt").write_text("The barn is high.")
     how = ["--directory", str(tmp_path / "kept"), "--embedding-model", str(tiny_model)]
     async with started(
-        ["-m", "oprag", "mcp", str(folder), *how], tmp_path / "log"
+        ["-m", "oprag_cli", "mcp", str(folder), *how], tmp_path / "log"
     ) as session:
         assert "old gate" in await call(session, "search", question="gate")
         (folder / "a.txt").write_text("The new gate is green.")
         again = await asyncio.create_subprocess_exec(
-            *[sys.executable, "-m", "oprag", "index", str(folder), *how],
+            *[sys.executable, "-m", "oprag_cli", "index", str(folder), *how],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from oprag.cli.listener import WITHIN
+from oprag_cli.listener import WITHIN
 from tests.cli.test_retrieval_server import BEARER, KEY, body
 from tests.kit.serving import HOST, free_port, listens, serving
 
@@ -23,7 +23,7 @@ def started(notes, tiny_model, tmp_path_factory):
     """Starts the server; gives its address and the log so far."""
     kept = tmp_path_factory.mktemp("kept")
     how = ["--directory", str(kept), "--embedding-model", str(tiny_model)]
-    command = [sys.executable, "-m", "oprag", "serve", str(notes), *how, "--port"]
+    command = [sys.executable, "-m", "oprag_cli", "serve", str(notes), *how, "--port"]
 
     @contextmanager
     def start():
@@ -160,7 +160,7 @@ def test_the_key_on_the_command_line_stays_out_of_the_log(notes, tiny_model, tmp
 def program(notes, tiny_model, tmp_path):
     """The server with the key on its command line, and its port."""
     port = str(free_port())
-    command = [sys.executable, "-m", "oprag", "serve", str(notes), "--port", port]
+    command = [sys.executable, "-m", "oprag_cli", "serve", str(notes), "--port", port]
     how = ["--api-key", KEY, "--embedding-model", str(tiny_model)]
     with (tmp_path / "log").open("w") as log:
         process = subprocess.Popen(

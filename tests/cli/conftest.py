@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from oprag.cli.app import app
-from oprag.cli.embedding_models import packaged_weights
+from oprag_cli.app import app
+from oprag_cli.embedding_models import packaged_weights
 from tests.files.mixed_files import make_folder
 from tests.kit.openai_server import ScriptedServer
 

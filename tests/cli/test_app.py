@@ -12,10 +12,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from oprag.cli import main
-from oprag.cli.app import _OneLineErrors, app
-from oprag.cli.embedding_models import ModelCallError
 from oprag.errors import UnfilledBudgetWarning
+from oprag_cli import main
+from oprag_cli.app import _OneLineErrors, app
+from oprag_cli.embedding_models import ModelCallError
 from tests.kit.fresh_interpreter import run
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +58,7 @@ def test_help_names_values_by_one_word():
 HEAVY = ("langchain_core", "chromadb", "torch", "numpy")
 MISSING = """
 import sys
-from oprag.cli import main
+from oprag_cli import main
 sys.argv = ["oprag", *{arguments!r}]
 try:
     main()
@@ -186,7 +186,7 @@ def test_ctrl_c_before_a_command_begins_is_too(monkeypatch, capsys):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("oprag.cli.app.app", stopped)
+    monkeypatch.setattr("oprag_cli.app.app", stopped)
     monkeypatch.setattr("sys.unraisablehook", sys.unraisablehook)  # is put back
     with pytest.raises(SystemExit) as caught:
         main()
@@ -216,7 +216,7 @@ def run_python(code: str) -> subprocess.CompletedProcess[str]:
 
 def test_without_typer_the_command_line_says_what_to_install():
     run = run_python(
-        "import sys; sys.modules['typer'] = None\nfrom oprag.cli import main\nmain()"
+        "import sys; sys.modules['typer'] = None\nfrom oprag_cli import main\nmain()"
     )
 
     assert run.returncode == 1
@@ -241,7 +241,7 @@ def test_what_is_to_be_installed_is_what_the_command_needs(command, wanted):
 
 def test_help_does_not_wait_for_the_libraries_behind_the_commands():
     run = run_python(
-        "import sys, oprag.cli.app\n"
+        "import sys, oprag_cli.app\n"
         "print(sorted({'torch', 'chromadb', 'langchain_core'} & set(sys.modules)))"
     )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from oprag.cli.app import app
+from oprag_cli.app import app
 from tests.kit.openai_server import (
     CONTEXT_OVERFLOW,
     Failure,
@@ -180,7 +180,7 @@ def test_an_unreachable_server_is_named(folder, options, monkeypatch):
 @pytest.mark.slow
 def test_a_real_process_prints_the_answer_while_it_is_written(folder, options):
     go_on = threading.Event()
-    code = "from oprag.cli import main; main()"
+    code = "from oprag_cli import main; main()"
     arguments = ["ask", str(folder), QUESTION, *options, *MODEL]
     with (
         ScriptedServer([Reply(deltas=["First", go_on, " last."])]) as server,

@@ -14,11 +14,11 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from langchain_oprag import OffsetSentenceSplitter, index_documents
-from oprag.cli.guard import Guard
-from oprag.cli.librarian import MOST_ASKED, RETRY_AFTER, Librarian
-from oprag.cli.library import Library
-from oprag.cli.mcp_server import make_server
-from oprag.cli.retrieval_server import make_app
+from oprag_cli.guard import Guard
+from oprag_cli.librarian import MOST_ASKED, RETRY_AFTER, Librarian
+from oprag_cli.library import Library
+from oprag_cli.mcp_server import make_server
+from oprag_cli.retrieval_server import make_app
 
 KEY = "a-key-of-32-characters-and-more-"
 TEXT = "The gate is red. The barn is high. The rent is 900 a month."

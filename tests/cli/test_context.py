@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from oprag.cli.app import app
 from oprag.tokens import resolve_token_counter
+from oprag_cli.app import app
 from tests.files.mixed_files import LEASE, MEETING, READABLE
 
 QUESTION = "Who pays for repairs?"

@@ -10,8 +10,8 @@ from pydoc_data.topics import topics
 import pytest
 from typer.testing import CliRunner, Result
 
-from oprag.cli.app import app
-from oprag.cli.demo import QUESTIONS, language_reference
+from oprag_cli.app import app
+from oprag_cli.demo import QUESTIONS, language_reference
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,7 +58,7 @@ def test_people_see_both_orders_of_the_same_chunks(first):
 
 @pytest.mark.slow
 def test_a_real_process_on_a_terminal_that_knows_only_ascii(first, options):
-    code = "from oprag.cli import main; main()"
+    code = "from oprag_cli import main; main()"
     ran = subprocess.run(
         [sys.executable, "-c", code, "demo", *options],
         check=True,

@@ -6,9 +6,9 @@ import re
 import pytest
 from rich.console import Console
 
-from oprag.cli.demo import jumps_back
-from oprag.cli.display import make_console, progress_bar
-from oprag.cli.messages import stop
+from oprag_cli.demo import jumps_back
+from oprag_cli.display import make_console, progress_bar
+from oprag_cli.messages import stop
 
 
 def test_without_a_terminal_a_console_is_100_columns_wide_and_plain(capsys):

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag.cli.app import app
-from oprag.cli.folder_texts import FolderTexts
 from oprag.errors import DocumentNotFoundError
 from oprag.metadata import STAMP_KEYS
+from oprag_cli.app import app
+from oprag_cli.folder_texts import FolderTexts
 from tests.cli.chroma_indexes import everything, langchain_store, llamaindex_index, rows
 from tests.locating.texts import made_up, reference
 

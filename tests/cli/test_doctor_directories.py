@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from oprag.cli.app import app
-from oprag.cli.chroma_directory import open_directory
 from oprag.diagnosing import Change
+from oprag_cli.app import app
+from oprag_cli.chroma_directory import open_directory
 from tests.cli.chroma_indexes import client, rows
 
 

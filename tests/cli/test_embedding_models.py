@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from oprag.cli.embedding_models import (
+from oprag.errors import MissingDependencyError
+from oprag_cli.embedding_models import (
     ModelCallError,
     load_embedding_model,
     packaged_weights,
 )
-from oprag.cli.options import DEFAULT_EMBEDDING_MODEL
-from oprag.errors import MissingDependencyError
+from oprag_cli.options import DEFAULT_EMBEDDING_MODEL
 
 pytestmark = pytest.mark.slow
 
@@ -91,7 +91,7 @@ ELSEWHERE = """
 import json, sys, time
 from pathlib import Path
 import sentence_transformers
-from oprag.cli.embedding_models import load_embedding_model
+from oprag_cli.embedding_models import load_embedding_model
 from oprag.errors import OpragError
 outcomes = {}
 for label, (name, packaged) in json.loads(sys.argv[1]).items():

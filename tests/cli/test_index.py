@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from langchain_oprag import OffsetSentenceSplitter
-from oprag.cli.embedding_models import SentenceTransformerEmbeddings
-from oprag.cli.index import FileSplitter, as_documents, own_index, update
-from oprag.cli.options import cache_folder
 from oprag.files import FilesRead, FileText, read_files
 from oprag.landmarks import LANDMARK_KEYS
+from oprag_cli.embedding_models import SentenceTransformerEmbeddings
+from oprag_cli.index import FileSplitter, as_documents, own_index, update
+from oprag_cli.options import cache_folder
 
 pytestmark = pytest.mark.slow
 

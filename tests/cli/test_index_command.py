@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag.cli.app import app
+from oprag_cli.app import app
 
 pytestmark = pytest.mark.slow
 

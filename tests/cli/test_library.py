@@ -6,7 +6,7 @@ import sys
 import chromadb
 import pytest
 
-from oprag.cli.chroma_directory import open_directory
+from oprag_cli.chroma_directory import open_directory
 
 _OTHER = """
 import sys, chromadb

@@ -16,13 +16,13 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from pydantic_core import from_json
 
 from langchain_oprag import OffsetSentenceSplitter, index_documents
-from oprag.cli.index import as_documents
-from oprag.cli.librarian import Librarian
-from oprag.cli.library import Library
-from oprag.cli.mcp_server import StandardInput, make_server
 from oprag.errors import OpragError
 from oprag.files import read_files
 from oprag.tokens import resolve_token_counter
+from oprag_cli.index import as_documents
+from oprag_cli.librarian import Librarian
+from oprag_cli.library import Library
+from oprag_cli.mcp_server import StandardInput, make_server
 from tests.kit.mcp_client import call, connect
 
 SENTENCES = 400

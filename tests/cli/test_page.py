@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from oprag.cli.app import app
+from oprag_cli.app import app
 
 PAGE = Path(__file__).parents[2] / "docs" / "command_line.md"
 TEXT = PAGE.read_text(encoding="utf-8")

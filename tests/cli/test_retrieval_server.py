@@ -13,14 +13,14 @@ from chromadb import PersistentClient
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from typer.testing import CliRunner
 
-from oprag.cli.app import app
-from oprag.cli.index import open_chroma
-from oprag.cli.librarian import Librarian
-from oprag.cli.library import Library
-from oprag.cli.retrieval_server import make_app
 from oprag.errors import OpragError
 from oprag.result_key import read_written
 from oprag.tokens import resolve_token_counter
+from oprag_cli.app import app
+from oprag_cli.index import open_chroma
+from oprag_cli.librarian import Librarian
+from oprag_cli.library import Library
+from oprag_cli.retrieval_server import make_app
 from tests.cli.test_mcp_server import library_of, texts_of, write_notes
 
 KEY = "a-key-of-32-characters-and-more-"

@@ -7,13 +7,13 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from oprag.cli import retrieval_server
-from oprag.cli.app import app
-from oprag.cli.librarian import Librarian
-from oprag.cli.mcp_server import make_server
-from oprag.cli.play.answers import Answer, Answering
-from oprag.cli.play.session import Session
 from oprag.errors import OpragError
+from oprag_cli import retrieval_server
+from oprag_cli.app import app
+from oprag_cli.librarian import Librarian
+from oprag_cli.mcp_server import make_server
+from oprag_cli.play.answers import Answer, Answering
+from oprag_cli.play.session import Session
 from tests.evaluation.small import HARBOUR
 from tests.kit.mcp_client import call, connect
 from tests.kit.openai_server import Failure, Reply, Request, ScriptedServer

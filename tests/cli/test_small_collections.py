@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from oprag.cli.index import open_chroma
+from oprag_cli.index import open_chroma
 
 FEW, MORE = 26, 4
 TRIALS = 25

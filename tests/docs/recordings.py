@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
-OPRAG = (sys.executable, "-m", "oprag")
+OPRAG = (sys.executable, "-m", "oprag_cli")
 COLUMNS = 100
 
 ASKED = Path(__file__).with_name("recorded_questions.csv")

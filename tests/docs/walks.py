@@ -30,9 +30,9 @@ from llamaindex_oprag import OrderPreservingRetriever as NodeRetriever
 from tests.evaluation.small import WordVectors
 from tests.langchain.recording import RecordingChatModel
 from tests.llamaindex.recording import WordEmbedding
+from tests.test_packaging import PACKAGES
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("oprag", "langchain_oprag", "llamaindex_oprag")
 
 _TEXT = "\n\n".join(
     " ".join(f"Line {part}.{line} tells of the river and its bridge." for line in "abc")

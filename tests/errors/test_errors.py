@@ -15,6 +15,7 @@ import oprag
 from oprag import errors
 from oprag.errors import invalid_option, safe_repr
 from oprag.routing import Step
+from tests.test_packaging import PACKAGES
 
 KEY = "the-very-secret-of-anna"
 
@@ -60,7 +61,7 @@ def test_of_what_may_hold_a_key_the_class_is_shown(value, shown):
 
 def test_there_are_few_classes_and_no_other_place_for_them():
     root = Path(oprag.__file__).parents[1]
-    packages = ("oprag", "langchain_oprag", "llamaindex_oprag", "packages")
+    packages = (*PACKAGES, "packages")
     files = [each for name in packages for each in (root / name).rglob("*.py")]
     pattern = re.compile(r"^class ([A-Z]\w*(?:Error|Warning))\(", re.MULTILINE)
     declared = [n for each in files for n in pattern.findall(each.read_text("utf-8"))]

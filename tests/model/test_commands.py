@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from oprag.cli.app import app
+from oprag_cli.app import app
 from tests.evaluation.small import own_files
 
 MODEL = ["--model", "openai:smollm2"]

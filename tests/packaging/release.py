@@ -21,7 +21,13 @@ from tests.packaging.distributions import (
 )
 
 HELD = {
-    "oprag": {"langchain_oprag/", "llamaindex_oprag/", "oprag/"},
+    "oprag": {
+        "langchain_oprag/",
+        "llamaindex_oprag/",
+        "oprag/",
+        "oprag_cli/",
+        "oprag_ray/",
+    },
     "langchain-oprag": set(),
     "llama-index-postprocessor-oprag": {"llama_index/postprocessor/oprag/"},
     "oprag-eval": {"oprag_eval/"},

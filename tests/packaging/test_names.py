@@ -88,7 +88,7 @@ def test_installing_it_brings_oprag_of_its_version_and_its_readme_runs(
 @pytest.mark.slow
 def test_oprag_eval_adds_commands_that_say_how_to_install_it_before(dist, tmp_path):
     python = environment(tmp_path)
-    evaluate = [python, "-I", "-m", "oprag", "evaluate", "--list"]
+    evaluate = [python, "-I", "-m", "oprag_cli", "evaluate", "--list"]
 
     install(python, "oprag", dist)
     before = subprocess.run(evaluate, check=False, capture_output=True, text=True)

@@ -163,4 +163,4 @@ def test_the_wheel_requires_nothing_without_an_extra(wheel):
 def test_the_wheel_installs_the_command(wheel):
     scripts = wheel.read(f"{DIST_INFO}/entry_points.txt").decode()
 
-    assert "oprag = oprag.cli:main" in scripts
+    assert "oprag = oprag_cli:main" in scripts

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from oprag.cli.app import app
+from oprag_cli.app import app
 from tests.cli.conftest import tiny_model
 from tests.evaluation.small import own_files
 

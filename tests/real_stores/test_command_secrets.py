@@ -26,7 +26,7 @@ def test_no_command_shows_or_keeps_a_secret(files, command, script, user, monkey
 def test_nor_does_a_process_write_one_beside_its_messages(files):
     with ScriptedServer(secrets.in_the_error) as server:
         done = subprocess.run(
-            [sys.executable, "-m", "oprag", *secrets.filled("sweep", files)],
+            [sys.executable, "-m", "oprag_cli", *secrets.filled("sweep", files)],
             cwd=ROOT,
             env={
                 **os.environ,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from oprag.cli import main
+from oprag_cli import main
 from tests.cli.conftest import tiny_model
 from tests.evaluation.small import HARBOUR
 from tests.kit.forks import FORKS

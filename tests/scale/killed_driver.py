@@ -6,7 +6,7 @@ ADDRESS`.
 
 import sys
 
-from oprag.scale import index_on_ray
+from oprag_ray import index_on_ray
 from tests.scale.stores import Table
 
 if __name__ == "__main__":

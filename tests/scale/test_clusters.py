@@ -7,7 +7,7 @@ import pytest
 import ray
 
 from oprag.errors import ClusterError, InvalidOptionError, MissingDependencyError
-from oprag.scale.clusters import check_address, connected
+from oprag_ray.clusters import check_address, connected
 
 
 def test_a_run_connects_and_disconnects(address):

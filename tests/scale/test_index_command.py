@@ -9,8 +9,8 @@ import psycopg
 import pytest
 from typer.testing import CliRunner
 
-from oprag.cli.app import app
-from oprag.cli.index import COLLECTION_METADATA
+from oprag_cli.app import app
+from oprag_cli.index import COLLECTION_METADATA
 from tests.cli.conftest import tiny_model
 from tests.real_stores.conftest import chroma_port
 

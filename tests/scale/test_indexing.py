@@ -12,7 +12,7 @@ import ray
 
 from oprag.effects import run_effects
 from oprag.errors import ClusterError, IndexingError, InvalidOptionError, OpragWarning
-from oprag.scale import index_on_ray
+from oprag_ray import index_on_ray
 from tests.scale.corpus import ADAPTERS, CHUNKS, changed, pages, write
 from tests.scale.nodes import cluster_of
 from tests.scale.stores import FRAMEWORKS, Table

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from oprag.scale import index_on_ray
+from oprag_ray import index_on_ray
 from tests.scale.corpus import ADAPTERS, write
 from tests.scale.nodes import cluster_of
 from tests.scale.stores import FRAMEWORKS, Table

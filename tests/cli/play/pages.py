@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from oprag.cli.play.links import BUDGETS
+from oprag_cli.play.links import BUDGETS
 from tests.cli.play.test_session import QUESTION
 from tests.evaluation.reports.browsers import watched
 from tests.evaluation.reports.test_page_in_browser import browser
@@ -28,7 +28,7 @@ PAGES = (
 @contextmanager
 def program(folder: Path, *arguments: object):
     def command(port: int) -> list[str]:
-        play = [sys.executable, "-m", "oprag", "play", *map(str, arguments)]
+        play = [sys.executable, "-m", "oprag_cli", "play", *map(str, arguments)]
         return [*play, "--no-browser", "--port", str(port)]
 
     env = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(Path.cwd())}

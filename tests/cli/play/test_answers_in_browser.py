@@ -2,7 +2,7 @@
 
 import pytest
 
-from oprag.cli.play.desk import ORDERS
+from oprag_cli.play.desk import ORDERS
 from tests.cli.play.pages import (
     answering_program,
     ask,

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from oprag.cli.play.dropped import make_folder, remove_folder, sweep
+from oprag_cli.play.dropped import make_folder, remove_folder, sweep
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +37,8 @@ def started(folder, tiny_model):
     running = []
 
     def start() -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "oprag", "play", "--no-browser", "--port", "0"]
+        command = [sys.executable, "-m", "oprag_cli", "play", "--no-browser"]
+        command += ["--port", "0"]
         named = ["--embedding-model", str(tiny_model), "--directory", str(folder / "i")]
         process = subprocess.Popen(
             [*command, *named],

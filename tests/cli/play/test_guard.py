@@ -7,7 +7,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from oprag.cli.guard import Guard
+from oprag_cli.guard import Guard
 
 OWN = "http://127.0.0.1:8323"
 

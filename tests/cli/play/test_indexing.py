@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from oprag.cli.demo import QUESTIONS, REFERENCE_NAME
-from oprag.cli.play.progress import Progress, say_duration
-from oprag.cli.play.session import Session
-from oprag.cli.play.views import asking_view, files_view
-from oprag.cli.play.workshop import PlayEmbeddings, Workshop
 from oprag.files import FileText
+from oprag_cli.demo import QUESTIONS, REFERENCE_NAME
+from oprag_cli.play.progress import Progress, say_duration
+from oprag_cli.play.session import Session
+from oprag_cli.play.views import asking_view, files_view
+from oprag_cli.play.workshop import PlayEmbeddings, Workshop
 from tests.cli.play.test_session import QUESTION, dropped, ready
 
 CHUNKS = 400
@@ -232,7 +232,7 @@ def test_the_sample_asks_the_first_question_of_the_demo(tiny_model, tmp_path, em
 
 def test_the_time_that_is_left_is_said_by_the_characters(monkeypatch):
     now = 100.0
-    monkeypatch.setattr("oprag.cli.play.progress.time.monotonic", lambda: now)
+    monkeypatch.setattr("oprag_cli.play.progress.time.monotonic", lambda: now)
 
     class Counter:
         characters = 50

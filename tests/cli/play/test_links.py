@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.cli.options import SearchOptions
-from oprag.cli.play.links import BUDGETS, as_python, chosen_options, link_to
-from oprag.cli.play.session import Session
-from oprag.cli.play.workshop import Workshop
+from oprag_cli.options import SearchOptions
+from oprag_cli.play.links import BUDGETS, as_python, chosen_options, link_to
+from oprag_cli.play.session import Session
+from oprag_cli.play.workshop import Workshop
 from tests.cli.play.test_session import QUESTION, ready
 
 OPTIONS = st.builds(

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from oprag.cli.app import app
+from oprag_cli.app import app
 from tests.cli.play.pages import (
     DROP,
     ask,

@@ -12,13 +12,14 @@ from threading import Event
 import pytest
 from typer.testing import CliRunner
 
-from oprag.cli.app import app
-from oprag.cli.play.answers import Answering
-from oprag.cli.play.desk import ORDERS, Opened
-from oprag.cli.play.reader import LARGEST, read_shelf
-from oprag.cli.play.session import Session
-from oprag.cli.play.sources import source_view
-from oprag.cli.play.views import (
+from oprag.tokens import resolve_token_counter
+from oprag_cli.app import app
+from oprag_cli.play.answers import Answering
+from oprag_cli.play.desk import ORDERS, Opened
+from oprag_cli.play.reader import LARGEST, read_shelf
+from oprag_cli.play.session import Session
+from oprag_cli.play.sources import source_view
+from oprag_cli.play.views import (
     answers_view,
     asking_view,
     files_view,
@@ -26,8 +27,7 @@ from oprag.cli.play.views import (
     short_names,
     step_view,
 )
-from oprag.cli.play.workshop import Workshop
-from oprag.tokens import resolve_token_counter
+from oprag_cli.play.workshop import Workshop
 from tests.files.mixed_files import LEASE, make_folder, pdf
 from tests.kit.openai_server import Reply, ScriptedServer
 

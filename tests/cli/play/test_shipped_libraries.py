@@ -4,9 +4,9 @@ import hashlib
 import re
 from pathlib import Path
 
-import oprag.cli.play
+import oprag_cli.play
 
-WEB = Path(oprag.cli.play.__file__).with_name("web")
+WEB = Path(oprag_cli.play.__file__).with_name("web")
 ROWS = re.findall(
     r"^\| `([^`]+)` \|.*\| (\S+) ([\d.]+) \|.*`([0-9a-f]{64})` \|$",
     (WEB / "README.md").read_text("utf-8"),

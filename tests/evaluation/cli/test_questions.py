@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from oprag.cli.app import app
+from oprag_cli.app import app
 from oprag_eval.cli.questions import check_questions, questions
 from oprag_eval.data import read_own
 from tests.evaluation.small import HARBOUR, MILL

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from oprag.cli.app import app
+from oprag_cli.app import app
 from oprag_eval.cli.run import FAILED
 from oprag_eval.reproduction import recipes
 from oprag_eval.rough import estimate

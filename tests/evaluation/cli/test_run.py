@@ -6,7 +6,7 @@ import re
 import pytest
 from typer.testing import CliRunner, Result
 
-from oprag.cli.app import app
+from oprag_cli.app import app
 from oprag_eval.catalogue import SYSTEMS as KNOWN
 from oprag_eval.cli.run import CAPPED, FAILED
 from oprag_eval.data import DATASETS

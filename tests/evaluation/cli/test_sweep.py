@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from oprag.cli.app import app
+from oprag_cli.app import app
 from oprag_eval.cli.display import advice_lines
 from oprag_eval.reports.advice import advice_of
 from oprag_eval.reports.summary import ArmSummary, Difference, Summary, SweetSpot

@@ -9,7 +9,7 @@ import pytest
 from langchain_core.embeddings import Embeddings
 from typer.testing import CliRunner, Result
 
-from oprag.cli.app import app
+from oprag_cli.app import app
 from oprag_eval.comparing import compare_systems
 from tests.evaluation.small import WordVectors
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from oprag.cli.messages import note
 from oprag.files import read_files, unreadable
 from oprag.tokens import TokenCounter
+from oprag_cli.messages import note
 from oprag_eval.data import Dataset, Document
 from oprag_eval.running.run_directory import RunDirectory
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from oprag.cli.messages import stop
+from oprag_cli.messages import stop
 from oprag_eval.data import Dataset
 from oprag_eval.gate import Verdict, compare_runs, find_under, read_rows
 from oprag_eval.judging import Judge, judge_answers

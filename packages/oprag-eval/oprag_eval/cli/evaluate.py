@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from oprag.cli.messages import stop
-from oprag.cli.options import AsJson, takes
+from oprag_cli.messages import stop
+from oprag_cli.options import AsJson, takes
 from oprag_eval.cli.options import (
     RunOptions,
     Systems,

@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 import typer
 
 from oprag.calls import Price
-from oprag.cli.messages import note, stop
-from oprag.cli.options import DEFAULT_EMBEDDING_MODEL, EmbeddingModel
 from oprag.errors import ModelCallError
+from oprag_cli.messages import note, stop
+from oprag_cli.options import DEFAULT_EMBEDDING_MODEL, EmbeddingModel
 from oprag_eval.models import OFFLINE
 
 _NUMBER = re.compile(r"\s*\d*\.?\d+\s*")
@@ -162,7 +162,7 @@ class RunOptions:
         if self.max_cost is not None and self.price is None:
             raise stop("--max-cost needs --price: what a million tokens cost.", code=2)
         if self.dry_run and not self.offline:
-            from oprag.cli.chat_models import load_chat_model
+            from oprag_cli.chat_models import load_chat_model
 
             try:
                 load_chat_model(self.model)

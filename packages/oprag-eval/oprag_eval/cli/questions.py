@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from oprag.cli.messages import note, stop
-from oprag.cli.options import ChatModelName, Files, check_paths
+from oprag_cli.messages import note, stop
+from oprag_cli.options import ChatModelName, Files, check_paths
 
 _MISSING = 3
 """Exit code where gold is not in the documents."""
@@ -48,9 +48,9 @@ def questions(
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     check_paths(*files)
 
-    from oprag.cli.chat_models import load_chat_model
-    from oprag.cli.display import make_console, progress_bar
     from oprag.files import write_whole
+    from oprag_cli.chat_models import load_chat_model
+    from oprag_cli.display import make_console, progress_bar
     from oprag_eval.cli.data import own_documents
     from oprag_eval.drafting import count_reasons, draft_questions
     from oprag_eval.readers.chat import ChatModel

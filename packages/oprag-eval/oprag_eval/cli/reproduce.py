@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from oprag.cli.messages import stop
-from oprag.cli.options import AsJson, takes
+from oprag_cli.messages import stop
+from oprag_cli.options import AsJson, takes
 from oprag_eval.cli.options import RunOptions, refuse_json_of_estimate
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple, Protocol
 import typer
 from langchain_core.embeddings import Embeddings
 
-from oprag.cli import INTERRUPTED
-from oprag.cli.chat_models import load_chat_model
-from oprag.cli.display import make_console, progress_bar
-from oprag.cli.embedding_models import load_model
-from oprag.cli.messages import note, stop
-from oprag.cli.options import cache_folder
 from oprag.routing import no_tools
 from oprag.tokens import resolve_token_counter
+from oprag_cli import INTERRUPTED
+from oprag_cli.chat_models import load_chat_model
+from oprag_cli.display import make_console, progress_bar
+from oprag_cli.embedding_models import load_model
+from oprag_cli.messages import note, stop
+from oprag_cli.options import cache_folder
 from oprag_eval.artifacts import Vectors
 from oprag_eval.bench import Bench
 from oprag_eval.cli.data import data_facts

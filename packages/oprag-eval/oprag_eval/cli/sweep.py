@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oprag.cli.messages import stop
-from oprag.cli.options import AsJson, Files, check_paths, takes
+from oprag_cli.messages import stop
+from oprag_cli.options import AsJson, Files, check_paths, takes
 from oprag_eval.cli.options import (
     RunOptions,
     Systems,

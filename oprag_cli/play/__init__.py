@@ -1,0 +1,5 @@
+"""`oprag play`: a local page to ask one's files on, and to see what is read."""
+
+from oprag_cli.play.command import play
+
+__all__ = ["play"]
