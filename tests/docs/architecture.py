@@ -16,8 +16,8 @@ from tests.docs.walks import files_of, walks
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "architecture.md"
 
-ADAPTERS = ("langchain_oprag", "llamaindex_oprag")
-EVALUATION = "packages/oprag-eval/oprag_eval"
+ELSEWHERE = {"oprag_eval": "packages/oprag-eval/oprag_eval"}
+"""The folder of a package that is not beside `oprag`."""
 
 FLOORS = re.compile(r"^\| floor \|.*?$(?!\n\|)", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^\| \d+ \| \[`(.+)`\]\(.+\) \| (.+) \|$", re.MULTILINE)
@@ -42,27 +42,28 @@ def decisions() -> dict[str, list[str]]:
 def floors() -> list[list[str]]:
     """Return the floors from the top, each as paths; what a file begins is the ground.
 
-    As `pyproject.toml` orders the layers of `oprag`, with the adapters, which are
-    packages of their own, between the rooms and what builds on them, and `oprag_eval`
-    above all.
+    First the packages, then the layers inside `oprag`, as `pyproject.toml` orders them.
     """
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     contracts = settings["tool"]["importlinter"]["contracts"]
-    layers = next(c["layers"] for c in contracts if c["type"] == "layers")
-    found: list[list[str]] = [[EVALUATION]]
-    ground: list[str] = []
-    for layer in layers:
-        names = [name.strip() for name in layer.split("|")]
-        rooms = [f"oprag/{name}" for name in names if (ROOT / "oprag" / name).is_dir()]
-        files = [f"oprag/{name}.py" for name in names if f"oprag/{name}" not in rooms]
-        ground += [file for file in files if not file.endswith("__main__.py")]
-        if ground:
-            ground += rooms
-        elif rooms:
-            found.append(rooms)
-        if "oprag/scale" in rooms:
-            found.append(list(ADAPTERS))
-    return [*found, ground]
+    packages, rooms = (c["layers"] for c in contracts if c["type"] == "layers")
+    above = [_split(layer) for layer in packages[:-1]]
+    inside = [[_path_in_core(name) for name in _split(layer)] for layer in rooms]
+    first_file = next(n for n, floor in enumerate(inside) if floor[0].endswith(".py"))
+    return [
+        *([ELSEWHERE.get(name, name) for name in floor] for floor in above),
+        *inside[:first_file],
+        [place for floor in inside[first_file:] for place in floor],
+    ]
+
+
+def _split(layer: str) -> list[str]:
+    return [name.strip() for name in layer.split("|")]
+
+
+def _path_in_core(name: str) -> str:
+    is_room = (ROOT / "oprag" / name).is_dir()
+    return f"oprag/{name}" if is_room else f"oprag/{name}.py"
 
 
 def sentence(place: str) -> str:
