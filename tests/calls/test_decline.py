@@ -38,7 +38,7 @@ def by_tool(reply: str) -> bool:
     return declines(reply, "tool")
 
 
-# The measurement: see the table in docs/self_route.md.
+# The measurement: see the table in benchmarks/README.md.
 
 
 def test_what_each_rule_recognises_and_loses():
@@ -56,7 +56,7 @@ def test_what_each_rule_recognises_and_loses():
         assert {name for name, number in again.items() if number} == {"the word inside"}
     sets = (REFUSALS, FURTHER_REFUSALS, ANSWERS, FURTHER_ANSWERS)
     assert [sum(map(len, each.values())) for each in sets] == [150] * 4
-    page = (ROOT / "docs/self_route.md").read_text(encoding="utf-8")
+    page = (ROOT / "benchmarks/README.md").read_text(encoding="utf-8")
     for name, rule in (('"word"', declines), ("word_in_reply", word_in_reply)):
         a, b, c, d = (sum(counted(each, rule).values()) for each in sets)
         assert f"| `decline={name}` | {a}, {b} | {c}, {d} |" in page
@@ -73,7 +73,7 @@ def test_the_page_says_what_a_refusal_is():
     page = (ROOT / "docs/self_route.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (.+) \| (a refusal|an answer) \|$", page, re.MULTILINE)
 
-    assert len(rows) == 8
+    assert {verdict for _, verdict in rows} == {"a refusal", "an answer"}
     for reply, verdict in rows:
         assert declines(reply) == (verdict == "a refusal"), reply
 
