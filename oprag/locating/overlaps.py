@@ -10,11 +10,14 @@ splitter makes them; and the page must not repeat itself.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from statistics import median
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
+
+from oprag.locating.repeats import CountedText, has_repeated_run
 
 _K = TypeVar("_K", bound=Hashable)
 
@@ -26,7 +29,7 @@ _SHORTEST = _GRAM + _STRIDE
 _LONGEST = 2.0
 """How much longer than the usual one an overlap can be."""
 _MANY = 40
-"""Places of a part of a line that are too many to look at each: the head of pages."""
+"""Places where another may begin that a text that goes on has not, on an average."""
 _PAGES = 3
 """Pages of a document that show what is at the head and the foot of each."""
 _BETWEEN = "\x00"
@@ -35,7 +38,6 @@ _DIGIT = re.compile("[0-9]")
 _MASK = bytes.maketrans(b"123456789", b"000000000")
 _SEPARATORS = ("\n\n", "\n", " ")
 """Between the pieces that a splitter puts together; the first that a text has."""
-_WORD = re.compile(r"(?<!\S)\S")
 
 NotChained: TypeAlias = Literal["", "unlinked", "ambiguous", "repeated", "nested"]
 """Why the order of chunks is not proved; empty where it is.
@@ -100,57 +102,75 @@ def _distinct(texts: Iterable[str]) -> list[str]:
     return sorted({text for text in texts if text.strip()})
 
 
-def _find_links(texts: Sequence[str]) -> list[_Link]:
+def _find_links(texts: Sequence[str]) -> list[_Link] | None:
     """Return what may be links: of a text that is a part of another, as long as it is.
+
+    Args:
+        texts: In their order as strings.
+
+    Returns:
+        None where they are joined in far more ways than a text that goes on.
+    """
+    starts = _find_starts(texts)
+    if starts is None:
+        return None
+    parents = _find_parents(texts)
+    most = _MANY * len(texts)
+    links = list[_Link]()
+    for first, at in starts:
+        rest = texts[first][at:]
+        following = bisect_left(texts, rest)
+        inside = following - 1
+        while inside >= 0 and not rest.startswith(texts[inside]):
+            inside = parents[inside]
+        while inside >= 0:
+            links.append(_Link(first, inside, len(texts[inside])))
+            inside = parents[inside]
+        while following < len(texts) and texts[following].startswith(rest):
+            links.append(_Link(first, following, len(rest)))
+            following += 1
+        if len(links) > most:
+            return None
+    return sorted({link for link in links if link.first != link.second})
+
+
+def _find_starts(texts: Sequence[str]) -> list[tuple[int, int]] | None:
+    """Return the places in texts where another may begin; None for far too many.
 
     Only some places of each text are looked up, by what some places at the beginning of
     each say: together they meet wherever `_SHORTEST` characters are the same.
     """
-    beginnings = defaultdict[str, list[tuple[int, int]]](list)
-    for number, text in enumerate(texts):
+    beginnings = defaultdict[str, set[int]](set)
+    for text in texts:
         for ahead in range(min(_STRIDE, len(text) - _GRAM + 1)):
-            beginnings[text[ahead : ahead + _GRAM]].append((number, ahead))
-    links = set[_Link]()
-    for first, text in enumerate(texts):
+            beginnings[text[ahead : ahead + _GRAM]].add(ahead)
+    heads = {text[:_SHORTEST] for text in texts if len(text) >= _SHORTEST}
+    short = tuple([text for text in texts if len(text) < _SHORTEST])
+    most = _MANY * len(texts)
+    starts = list[tuple[int, int]]()
+    for number, text in enumerate(texts):
         places = range(0, len(text) - _GRAM + 1, _STRIDE)
         for at in [at for at in places if text[at : at + _GRAM] in beginnings]:
-            for second, ahead in beginnings[text[at : at + _GRAM]]:
+            for ahead in beginnings[text[at : at + _GRAM]]:
                 start = at - ahead
-                if second == first or start < 0:
-                    continue
-                length = min(len(text) - start, len(texts[second]))
-                if text.startswith(texts[second][:length], start):
-                    links.add(_Link(first, second, length))
-    return sorted(links)
+                head = text[start : start + _SHORTEST] if start >= 0 else ""
+                is_end = start >= 0 and len(head) < _SHORTEST
+                if head in heads or is_end or head.startswith(short):
+                    starts.append((number, start))
+        if len(starts) > most:
+            return None
+    return sorted({*starts})
 
 
-class _Counted:
-    """A text in which others are counted, many of them."""
-
-    def __init__(self, text: bytes) -> None:
-        self._text = text
-        places = range(0, len(text) - _GRAM + 1, _STRIDE)
-        self._counts = Counter([text[at : at + _GRAM] for at in places])
-
-    def has_twice(self, part: bytes) -> bool:
-        """Return whether a text of `_SHORTEST` characters or more is in it twice.
-
-        Wherever it is, one of its first places is one that was counted, and one of its
-        next. So it is not there more often than any of these.
-        """
-        last = len(part) - _SHORTEST + 1
-        for window in range(0, last, _STRIDE):
-            grams = [part[at : at + _GRAM] for at in range(window, window + _STRIDE)]
-            bound = sum(map(self._counts.__getitem__, grams))
-            if bound <= 2:  # noqa: PLR2004 -- as its name says
-                return bound == 2  # noqa: PLR2004 -- as above
-            if bound > _MANY:
-                return False
-        return self._find_twice(part)
-
-    def _find_twice(self, part: bytes) -> bool:
-        second = self._text.find(part, self._text.find(part) + 1)
-        return second >= 0 and self._text.find(part, second + 1) < 0
+def _find_parents(texts: Sequence[str]) -> list[int]:
+    """Return of each text the longest other one that it begins with; -1 for none."""
+    parents = list[int]()
+    for number, text in enumerate(texts):
+        at = number - 1
+        while at >= 0 and not text.startswith(texts[at]):
+            at = parents[at]
+        parents.append(at)
+    return parents
 
 
 class _Document:
@@ -159,7 +179,7 @@ class _Document:
     def __init__(
         self,
         pages: Sequence[Sequence[str]],
-        linked: Sequence[Sequence[_Link]],
+        linked: Sequence[Sequence[_Link] | None],
         *,
         hidden: bool,
     ) -> None:
@@ -172,7 +192,7 @@ class _Document:
         self._longest_piece = max(map(len, pieces), default=0)
         self._largest = max(map(len, several), default=0)
         lengths = list[int]()
-        for links in linked:
+        for links in filter(None, linked):
             best: dict[int, int] = {}
             for link in links:
                 best[link.first] = max(best.get(link.first, 0), link.length)
@@ -195,12 +215,12 @@ class _Document:
         return self._is_cut_there(link, texts)
 
     @cached_property
-    def _counted(self) -> _Counted:
-        return _Counted(_encode(self._all))
+    def _counted(self) -> CountedText:
+        return CountedText(_encode(self._all))
 
     @cached_property
-    def _without_numbers(self) -> _Counted:
-        return _Counted(_mask(self._all))
+    def _without_numbers(self) -> CountedText:
+        return CountedText(_mask(self._all))
 
     def _is_cut_there(self, link: _Link, texts: Sequence[str]) -> bool:
         """Return whether a splitter that fills its chunks can have cut here.
@@ -256,10 +276,14 @@ def _mask(text: str) -> bytes:
     return _encode(text).translate(_MASK)
 
 
-def _chain(texts: Sequence[str], links: Sequence[_Link], document: _Document) -> Chain:
+def _chain(
+    texts: Sequence[str], links: Sequence[_Link] | None, document: _Document
+) -> Chain:
     """Prove the order of the chunks of one page."""
     if len(texts) < 2:  # noqa: PLR2004 -- one alone needs no order
         return Chain(dict.fromkeys(texts, 0))
+    if links is None:
+        return Chain({}, "ambiguous")
     shortest = min(map(len, texts))
     if shortest < _SHORTEST or any(
         link.length == min(len(texts[link.first]), len(texts[link.second]))
@@ -267,14 +291,21 @@ def _chain(texts: Sequence[str], links: Sequence[_Link], document: _Document) ->
     ):
         return Chain({}, "nested")
     accepted = [link for link in links if document.accepts(link, texts)]
-    why_not = _is_one_chain(accepted, len(texts))
+    return _chain_by(accepted, texts, document)
+
+
+def _chain_by(
+    links: Sequence[_Link], texts: Sequence[str], document: _Document
+) -> Chain:
+    """Join texts by links that count."""
+    why_not = _is_one_chain(links, len(texts))
     if why_not:
-        pieces = _find_pieces(texts, accepted) if why_not == "unlinked" else ()
+        pieces = _find_pieces(texts, links) if why_not == "unlinked" else ()
         return Chain({}, why_not, pieces)
-    starts, whole = _join(texts, accepted)
+    starts, whole = _join(texts, links)
     if document.may_go_on(max(starts, key=starts.__getitem__)):
         return Chain({}, "unlinked")
-    if _repeats(whole, min(link.length for link in accepted)):
+    if has_repeated_run(whole, min(link.length for link in links)):
         return Chain({}, "repeated")
     return Chain(starts)
 
@@ -301,7 +332,7 @@ def _find_pieces(
         whole = texts[at] + "".join(
             texts[link.second][link.length :] for link in joined
         )
-        if not _repeats(whole, min(link.length for link in joined)):
+        if not has_repeated_run(whole, min(link.length for link in joined)):
             pieces.append((texts[at], *(texts[link.second] for link in joined)))
     return tuple(pieces)
 
@@ -337,29 +368,3 @@ def _join(texts: Sequence[str], links: Sequence[_Link]) -> tuple[dict[str, int],
         starts[texts[at]] = start
         whole.append(texts[at][link.length :])
     return starts, "".join(whole)
-
-
-def _repeats(text: str, length: int) -> bool:
-    """Return whether a text has a run of so many characters, or about so, twice."""
-    size = length // 2
-    seen = dict[str, int]()
-    starts = [found.start() for found in _WORD.finditer(text)]
-    for at in starts:
-        before = seen.setdefault(text[at : at + size], at)
-        if before == at:
-            continue
-        run = _shared_run(text, before, at)
-        if run >= length:
-            return True
-    return False
-
-
-def _shared_run(text: str, first: int, second: int) -> int:
-    """Return the length of what is the same around two places of a text."""
-    low = 0
-    while first - low > 0 and text[first - low - 1] == text[second - low - 1]:
-        low += 1
-    high = 0
-    while second + high < len(text) and text[first + high] == text[second + high]:
-        high += 1
-    return low + high
