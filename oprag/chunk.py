@@ -184,7 +184,7 @@ class Passage(NamedTuple):
     @property
     def rank(self) -> int:
         """Best (lowest) rank of its chunks."""
-        return min(self.chunks, key=_RANK).rank
+        return min(map(_RANK, self.chunks))
 
     @property
     def part(self) -> int | None:

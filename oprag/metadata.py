@@ -246,9 +246,14 @@ def version_text(version: Any) -> str:
 
 
 def _digest(text: str) -> bytes:
-    import hashlib  # here: it takes a part of the time of `import oprag`
+    return _sha256()(text.encode("utf-8", "surrogatepass")).digest()
 
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+@lru_cache(maxsize=1)
+def _sha256() -> Callable[[bytes], Any]:
+    from hashlib import sha256  # here: it takes a part of the time of `import oprag`
+
+    return sha256
 
 
 def chunk_id(

@@ -112,14 +112,12 @@ def encode_place(place: WrittenPlace) -> str:
     if not place.has_room:
         letters += _BARE
     fields = [rank, _encode_where(place), letters + place.text_hash]
-    beside = (
-        ("!", place.problem),
-        ("key=", place.document_key),
-        ("name=", place.document_name),
-    )
-    for mark, value in beside:
-        if value is not None:
-            fields.append(mark + _escape(value))
+    if place.problem is not None:
+        fields.append(f"!{_escape(place.problem)}")
+    if place.document_key is not None:
+        fields.append(f"key={_escape(place.document_key)}")
+    if place.document_name is not None:
+        fields.append(f"name={_escape(place.document_name)}")
     if place.citation is not None:
         fields.append(f"citation={place.citation}")
     return " ".join(fields)

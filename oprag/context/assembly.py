@@ -194,7 +194,10 @@ def _add_neighbours(
 
 
 def _assign_ranks(chunks: Sequence[Chunk], first: int) -> list[Chunk]:
-    return [chunk._replace(rank=rank) for rank, chunk in enumerate(chunks, first)]
+    return [
+        chunk if chunk.rank == rank else chunk._replace(rank=rank)
+        for rank, chunk in enumerate(chunks, first)
+    ]
 
 
 def _select(

@@ -71,8 +71,9 @@ def check_hits(
         hits, documents, position_keys=options.position_keys, problems=collected
     )
     doubts: dict[str, tuple[str, ...]] = {}
+    agreeing = frozenset[str]()
     if options.document_key is None and options.position_keys is None:
-        chunks, doubts = separate_by_positions(chunks, collected)
+        chunks, doubts, agreeing = separate_by_positions(chunks, collected)
     dropped: dict[str, list[int]] = {}
     unique = deduplicate(chunks)
     _note_dropped(dropped, "duplicate", chunks, unique)
@@ -81,7 +82,9 @@ def check_hits(
         chunks, others = keep_one_version(unique)
         _note_dropped(dropped, "version", unique, chunks)
     recorded = {c.rank: c.span for c in chunks if c.part is None} if texts else {}
-    chunks = check_positions(chunks, problems=collected)
+    # With nothing left out, these are the chunks that were looked at.
+    agreeing = frozenset() if others else agreeing
+    chunks = check_positions(chunks, problems=collected, agreeing=agreeing)
     if texts is not None:
         located = locate_hits(
             chunks, texts.read, errors, compared=texts.at_hand, recorded=recorded
@@ -110,7 +113,7 @@ def _note_dropped(
 
 def _keep_problem(chunk: Chunk) -> Chunk:
     """The chunk; a result that still has no place keeps its problem."""
+    if chunk.position is not None:
+        return chunk
     written = read_written(chunk.metadata)
-    if chunk.position is None and written is not None:
-        return chunk._replace(problem=written.problem)
-    return chunk
+    return chunk if written is None else chunk._replace(problem=written.problem)

@@ -32,10 +32,14 @@ TextByName = Callable[[str], str | None]
 def single_passage(chunk: Chunk) -> Passage:
     """A passage of one chunk, as it is."""
     span, metadata = chunk.span, chunk.metadata
-    spans = () if span is None else read_spans(metadata, span)
+    spans = () if span is None else (span,)
     written = read_written(metadata)
+    if written is None:
+        return Passage(chunk.text, chunk.document_key, (chunk,), spans)
     cited = None
-    if written is not None and _is_as_written(written, chunk):
+    if span is not None:
+        spans = read_spans(metadata, span)
+    if _is_as_written(written, chunk):
         cited = written.citation
         if written.counted is not None:
             cited = read_citation(metadata, written)

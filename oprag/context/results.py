@@ -48,7 +48,7 @@ def result_metadata(
     else:
         cites = options.citations
     if options is None or options.token_budget is None:
-        has_room = all(_has_room(chunk) for chunk in passage.chunks)
+        has_room = all([_has_room(chunk) for chunk in passage.chunks])
     else:
         has_room = cites
     return write_place(passage, metadata, cites=cites, has_room=has_room)
@@ -192,7 +192,7 @@ def _is_unfit(passage: Passage) -> bool:
     spans = passage.spans
     if len(spans) != 1 or spans[0].end - spans[0].start != len(passage.text):
         return False
-    return not all(chunk.verbatim and chunk.scoped for chunk in passage.chunks)
+    return not all([chunk.verbatim and chunk.scoped for chunk in passage.chunks])
 
 
 def _hash_of(passage: Passage) -> str:

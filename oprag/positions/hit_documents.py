@@ -67,7 +67,13 @@ def identify_documents(
         for document, hit in zip(found, hits, strict=True)
     ]
     names = disambiguate_names((each.key, each.name) for each in documents)
-    named = [each._replace(name=names[each.key, each.name]) for each in documents]
+    named = [
+        each
+        if each.name == (name := names[each.key, each.name])
+        # Hundreds per query: most keep theirs.
+        else each._replace(name=name)
+        for each in documents
+    ]
     return named if document_key is not None else separate_by_facts(hits, named)
 
 

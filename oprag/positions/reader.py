@@ -44,7 +44,6 @@ from oprag.positions.place import Position, is_unfit, read_position, read_proof
 from oprag.positions.scheme_values import (
     is_marked,
     is_placed,
-    read_mark,
     read_parts,
     read_recorded_start,
     read_starts,
@@ -135,16 +134,15 @@ def _make_chunk(
         proof: Proof = "chained" if is_proved else "none"
         among = hit.chained.among
         return chunk._replace(proof=proof, scoped=hit.chained.scoped, among=among)
-    if position.key is not None and is_marked(hit):
-        problem, among = read_mark(hit)
-        chunk = chunk._replace(problem=problem, among=among)
     of_parent = counts_from_parent(hit) and metadata["doc_id"] != document.name
     if of_parent or _is_window(hit):
         chunk = chunk._replace(scoped=False)
     written = read_written(metadata)
-    if written is not None and is_unfit(written):
-        chunk = chunk._replace(verbatim=False)
-    return chunk
+    if written is None:
+        return chunk
+    if position.key is not None and is_marked(hit):
+        chunk = chunk._replace(problem=written.problem, among=written.among)
+    return chunk._replace(verbatim=False) if is_unfit(written) else chunk
 
 
 def _read_chained(place: ChainedPlace | None) -> Position:
@@ -218,7 +216,8 @@ class _Document:
                 hits.append(hit)
                 numbers.append(i)
         positions = [
-            _read_marked(hit) if is_marked(hit) else _NOWHERE for hit in self.hits
+            _read_marked(hit) if is_without else _NOWHERE
+            for hit, is_without in zip(self.hits, marked, strict=True)
         ]
         for i, position in zip(numbers, self._read_all(hits), strict=True):
             positions[i] = position
@@ -231,6 +230,8 @@ class _Document:
         if self.position_keys is not None:
             return {}
         of_text: dict[str, list[int]] = {}
+        if len({hit.text for hit in self.hits}) == len(self.hits):
+            return {}
         for i, hit in enumerate(self.hits):
             of_text.setdefault(hit.text, []).append(i)
         twins: dict[int, int] = {}
@@ -319,7 +320,8 @@ class _Document:
         elif not scheme.start:
             origins = self._find_frames(hits, starts, parts)
         elif scheme.characters or any(hit.document == self.key for hit in hits):
-            origins = [Origin(part) for part in parts]
+            of_part = {part: Origin(part) for part in {*parts}}
+            origins = [of_part[part] for part in parts]
         else:
             texts = find_texts(hits, starts, parts, characters=False)
             origins = [Origin(*each) for each in zip(parts, texts, strict=True)]
@@ -409,7 +411,7 @@ def _add_pages(
 def _read_marked(hit: Hit) -> Position:
     """Read the page of a result that oprag said has no place on it."""
     written = read_written(hit.metadata)
-    return _place_at_page(written.part) if written and is_marked(hit) else _NOWHERE
+    return _NOWHERE if written is None else _place_at_page(written.part)
 
 
 def _place_at_page(part: int | None) -> Position:

@@ -53,32 +53,21 @@ def is_marked(hit: Hit) -> bool:
     return written is not None and written.problem is not None and not written.spans
 
 
-def read_mark(hit: Hit) -> tuple[str | None, tuple[int, ...]]:
-    """Return the problem of a marked result, and where it is among others of its page.
-
-    See `Chunk.among`.
-    """
-    written = read_written(hit.metadata)
-    if written is None:
-        return None, ()
-    return written.problem, written.among
-
-
 def read_parts(hits: Sequence[Hit], keys: Sequence[str]) -> Sequence[int | None] | None:
     """Return the part of every hit by the first key that all of them have.
 
     A list of None when no hit names a part; None when some do and none of the keys has
     a number on every hit, so that it is not known what the offsets count from.
     """
-    present = set().union(*[hit.metadata for hit in hits])
-    placed_hits = [is_placed(hit) for hit in hits]
     places = [read_written(hit.metadata) for hit in hits]
+    placed_hits = [place is not None and bool(place.spans) for place in places]
     written = [None if place is None else place.part for place in places]
     if all(placed_hits):
         return written
     named = False
     for key in keys:
-        if key not in present and key.partition(".")[0] not in present:
+        names = {key, key.partition(".")[0]}
+        if all([hit.metadata.keys().isdisjoint(names) for hit in hits]):
             continue
         values = read_column(hits, key)
         rows = zip(values, written, placed_hits, strict=True)

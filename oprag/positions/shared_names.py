@@ -56,6 +56,8 @@ class Separation(NamedTuple):
     doubts: dict[str, tuple[str, ...]]
     """By name of a document: keys in which its chunks differ, which may show that they
     are of several files. Too little was retrieved to tell."""
+    agreeing: frozenset[str]
+    """Keys of documents whose positions can all be true, see `find_contradiction`."""
 
 
 def separate_by_facts(
@@ -102,6 +104,9 @@ def _read_facts(hits: Sequence[Hit]) -> list[Hashable]:
         if are_indexed(hits):
             return [()] * len(hits)
         texts = _read_texts(hits)
+    first = hits[0].metadata.keys()
+    if first.isdisjoint(STRONG_FACTS):
+        return [*texts]
     keys = [key for key in STRONG_FACTS if _is_on_all(key, hits)]
     if not keys:
         return [*texts]
@@ -176,10 +181,12 @@ def separate_by_positions(
     """
     doubts: dict[str, tuple[str, ...]] = {}
     moved: dict[int, Chunk] = {}
+    agreeing = set[str]()
     for key, members in group_by_document(chunks).items():
         if len(members) == 1 or is_result(members[0].metadata):
             continue
         if not _disagree(members):
+            agreeing.add(key)
             if differing := _find_differing(members):
                 doubts[members[0].document_name or key] = differing
             continue
@@ -191,7 +198,7 @@ def separate_by_positions(
         if section is not None:
             _tell(_report_sections(members, section), problems)
     separated = [moved.get(chunk.rank, chunk) for chunk in chunks]
-    return Separation(separated, doubts)
+    return Separation(separated, doubts, frozenset(agreeing))
 
 
 def _tell(error: PositionError, problems: dict[str, Any] | None) -> None:

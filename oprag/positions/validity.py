@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import takewhile
 from operator import attrgetter
 
@@ -39,7 +39,10 @@ _SHORTEST_HEADER = 8
 
 
 def check_positions(
-    chunks: Iterable[Chunk], *, problems: dict[str, OpragError] | None = None
+    chunks: Iterable[Chunk],
+    *,
+    problems: dict[str, OpragError] | None = None,
+    agreeing: Collection[str] = (),
 ) -> list[Chunk]:
     """Make sure that the positions of each document can all be true at once.
 
@@ -54,6 +57,7 @@ def check_positions(
         problems: Collects, by document key, what is raised without it. The chunks of
             such a document get no position; where only pages are known, or single
             values of the user's key, these keep their order.
+        agreeing: Keys of documents that are known to have no contradiction.
 
     Returns:
         The chunks, in the order of the input; the same objects where nothing is
@@ -66,7 +70,7 @@ def check_positions(
     chunks = list(chunks)
     open_ended, wrong = set[str](), set[str]()
     for document, members in group_by_document(chunks).items():
-        pair = find_contradiction(members)
+        pair = None if document in agreeing else find_contradiction(members)
         if pair is None:
             continue
         error = report_contradiction(*pair)
@@ -78,6 +82,8 @@ def check_positions(
             problems.setdefault(document, error)
             if not all(_is_at_page(c) or c.proof == "chained" for c in members):
                 wrong.add(document)
+    if not wrong and not open_ended:
+        return chunks
     return [
         drop_place(chunk)
         if chunk.document_key in wrong
