@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from oprag.citations import (
@@ -18,7 +17,6 @@ from oprag.citations import (
 from oprag.landmarks import Landmarks, join_landmarks
 from oprag.metadata import PART_INDEX, uri_of
 
-_RANK = attrgetter("rank")
 _NO_METADATA: Mapping[str, Any] = {}
 
 Proof: TypeAlias = Literal["stamped", "compared", "chained", "recorded", "none"]
@@ -184,7 +182,7 @@ class Passage(NamedTuple):
     @property
     def rank(self) -> int:
         """Best (lowest) rank of its chunks."""
-        return min(map(_RANK, self.chunks))
+        return min([chunk.rank for chunk in self.chunks])
 
     @property
     def part(self) -> int | None:

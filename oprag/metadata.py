@@ -246,7 +246,8 @@ def version_text(version: Any) -> str:
 
 
 def _digest(text: str) -> bytes:
-    return _sha256()(text.encode("utf-8", "surrogatepass")).digest()
+    digest: bytes = _sha256()(text.encode("utf-8", "surrogatepass")).digest()
+    return digest
 
 
 @lru_cache(maxsize=1)

@@ -32,7 +32,7 @@ TextByName = Callable[[str], str | None]
 def single_passage(chunk: Chunk) -> Passage:
     """A passage of one chunk, as it is."""
     span, metadata = chunk.span, chunk.metadata
-    spans = () if span is None else (span,)
+    spans: tuple[Span, ...] = () if span is None else (span,)
     written = read_written(metadata)
     if written is None:
         return Passage(chunk.text, chunk.document_key, (chunk,), spans)

@@ -27,6 +27,8 @@ from oprag.positions import (
 )
 from oprag.result_key import WrittenPlace, encode_place, read_written
 
+_IS_VERBATIM, _IS_SCOPED = attrgetter("verbatim"), attrgetter("scoped")
+
 
 def result_metadata(
     passage: Passage, options: ContextOptions | None = None, *, whole: bool
@@ -48,7 +50,7 @@ def result_metadata(
     else:
         cites = options.citations
     if options is None or options.token_budget is None:
-        has_room = all([_has_room(chunk) for chunk in passage.chunks])
+        has_room = all(map(_has_room, passage.chunks))
     else:
         has_room = cites
     return write_place(passage, metadata, cites=cites, has_room=has_room)
@@ -192,7 +194,8 @@ def _is_unfit(passage: Passage) -> bool:
     spans = passage.spans
     if len(spans) != 1 or spans[0].end - spans[0].start != len(passage.text):
         return False
-    return not all([chunk.verbatim and chunk.scoped for chunk in passage.chunks])
+    chunks = passage.chunks
+    return not (all(map(_IS_VERBATIM, chunks)) and all(map(_IS_SCOPED, chunks)))
 
 
 def _hash_of(passage: Passage) -> str:

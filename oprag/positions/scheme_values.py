@@ -67,7 +67,7 @@ def read_parts(hits: Sequence[Hit], keys: Sequence[str]) -> Sequence[int | None]
     named = False
     for key in keys:
         names = {key, key.partition(".")[0]}
-        if all([hit.metadata.keys().isdisjoint(names) for hit in hits]):
+        if all(hit.metadata.keys().isdisjoint(names) for hit in hits):
             continue
         values = read_column(hits, key)
         rows = zip(values, written, placed_hits, strict=True)
