@@ -35,8 +35,10 @@ settings.register_profile(
     "new", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
 # The cases are the same every time: a change is judged by itself, and a clone passes as
-# it passed before. Each run of the profiles "new" and "fast" looks at new ones.
+# it passed before. Each run of the profiles "new" and "fast" looks at new ones. The
+# profile "few" is for a second run, beside other versions of what is installed.
 settings.register_profile("same", settings.get_profile("new"), derandomize=True)
+settings.register_profile("few", settings.get_profile("same"), max_examples=20)
 settings.register_profile("fast", settings.get_profile("new"), max_examples=10)
 settings.load_profile("same")
 
