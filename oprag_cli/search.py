@@ -113,7 +113,7 @@ def read_told(
     for error in files.skipped:
         note(f"Skipped: {error}")
     for name, notice in files.notices.items():
-        note(f"Not all of {name!r} is read: {notice}.")
+        note(f"About {name!r}: {notice}.")
     say = partial(notes.print, soft_wrap=True) if say is None else say
     say(f"Read: {count_nouns(len(files.names), 'file')}")
     return files

@@ -69,7 +69,8 @@ def as_row(cells: Sequence[str]) -> str:
 def damaged(kind: str, error: Exception) -> NoTextError:
     """Return the error for a file that its library cannot read."""
     del error
-    return NoTextError(f"is {kind} that is damaged, or locked by a password")
+    damage = "that is damaged, or locked by a password; save it anew without one"
+    return NoTextError(f"is {kind} {damage}")
 
 
 def landmarks_of(

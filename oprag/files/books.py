@@ -120,7 +120,7 @@ def _output(output: Any) -> str:
     data = output.get("data") or {}
     text = _source(output["text"] if "text" in output else data.get("text/plain", ""))
     if not text.strip():
-        text = _source(data.get("text/markdown", ""))
+        text = _source(data.get("text/markdown") or data.get("text/latex", ""))
     page = _source(data.get("text/html", ""))
     if page and not text.strip():
         text = shown_text(encodable(page), document=True).body

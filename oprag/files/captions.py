@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from oprag.files.bodies import Body, Landmark, join_pieces
-from oprag.files.text import NoTextError, decode
+from oprag.files.text import NoTextError, decode_or_guess, name_guess
 
 _ARROW = "-->"
 _TIME = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})(?!\d)")
@@ -37,7 +37,7 @@ def read_captions(data: bytes) -> list[Body]:
     """
     pieces = []
     before = _Caption([], 0.0, 0.0)
-    lines = [line.strip() for line in decode(data).splitlines()]
+    lines = [line.strip() for line in decode_or_guess(data).splitlines()]
     for caption in _captions(lines):
         new = caption.lines[1:] if _scrolls(before, caption) else caption.lines
         if caption.lines:
@@ -46,7 +46,7 @@ def read_captions(data: bytes) -> list[Body]:
         pieces.append(("\n".join(new), Landmark(0, time=times)))
     if not pieces:
         raise NoTextError("holds no subtitles; name it .txt if it is text")
-    return [join_pieces(pieces)]
+    return [join_pieces(pieces)._replace(notice=name_guess(data))]
 
 
 def _captions(lines: Sequence[str]) -> Iterator[_Caption]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from oprag.files.html_lines import Line, read_lines
 from oprag.files.html_repairs import close_elements, find_unclosed, flatten
-from oprag.files.text import decode
+from oprag.files.text import decode_or_guess, name_guess
 from oprag.optional import require
 from oprag.tokens import encodable
 
@@ -103,13 +103,21 @@ def shown_text(page: str, *, document: bool = False) -> Shown:
 def decode_page(data: bytes) -> str:
     """Read the bytes of a page, in the encoding that it declares, else in UTF-8.
 
+    A page of Western Europe that declares none is read as browsers read it.
+
     Raises:
         NoTextError: They are in another one.
     """
-    return encodable(decode(data, _declared(data)))
+    return encodable(decode_or_guess(data, _declared(data)))
+
+
+def name_page_guess(data: bytes) -> str:
+    """Say that the encoding of a page is a guess; empty where it is none."""
+    return name_guess(data, _declared(data))
 
 
 def _declared(data: bytes) -> str | None:
+    """Return the encoding that a page declares; None where it declares none."""
     head = data[: max(_HEAD_BYTES, len(data) // 20)]
     found = (pattern.search(head) for pattern in _DECLARED)
     return next((match[1].decode("ascii") for match in found if match), None)

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+from oprag.files.html_grids import make_tables
 from oprag.files.html_lists import ListNumbers
 from oprag.files.html_pieces import LINES, PARAGRAPHS, Pieces
 from oprag.files.html_styles import Styles
@@ -74,6 +75,8 @@ def read_lines(
             something else.
         unclosed: Tags that the page does not close.
     """
+    if document:
+        make_tables(root)
     styles = Styles(root)
     pieces = Pieces(styles, unclosed, document=document, hidden=hidden)
     reader = _Reader(pieces, ListNumbers(styles), document=document)

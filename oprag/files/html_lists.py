@@ -11,9 +11,17 @@ _ROMAN = (
     *((50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
 )
 _LARGEST_ROMAN = 3999
-_LETTERS = 26
+_ALPHABETS = {
+    "a": "abcdefghijklmnopqrstuvwxyz",
+    "A": "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "α": "αβγδεζηθικλμνξοπρστυφχψω",
+    "а": "абвгдежзиклмнопрстуфхцчшщыэюя",
+    "А": "АБВГДЕЖЗИКЛМНОПРСТУФХЦЧШЩЫЭЮЯ",
+}
 _KINDS = {
+    "decimal-leading-zero": "01",
     "lower-alpha": "a",
+    "lower-greek": "α",
     "lower-latin": "a",
     "lower-roman": "i",
     "upper-alpha": "A",
@@ -37,7 +45,7 @@ class ListNumbers:
 
     def of(self, item: Any) -> str:
         """Return the number of an item as it is shown; empty where it has none."""
-        parent = item.getparent()
+        parent = next(item.iterancestors("ol", "ul", "menu"), None)
         if parent is None or parent.tag != "ol":
             return ""
         step = -1 if parent.get("reversed") is not None else 1
@@ -57,18 +65,21 @@ class ListNumbers:
 
 
 def write_number(number: int, kind: str) -> str:
-    """Write a number as digits (`1`), letters (`a`, `A`) or in Roman (`i`, `I`)."""
-    if kind in {"a", "A"} and number > 0:
+    """Write a number as digits (`1`, `01`), letters (`a`, `A`) or Roman (`i`, `I`)."""
+    letters = _ALPHABETS.get(kind)
+    if letters and number > 0:
         text = ""
         while number > 0:
-            number, rest = divmod(number - 1, _LETTERS)
-            text = chr(ord(kind) + rest) + text
+            number, rest = divmod(number - 1, len(letters))
+            text = letters[rest] + text
         return text
+    if kind == "01":
+        return f"{number:02}"
     if kind in {"i", "I"} and 0 < number <= _LARGEST_ROMAN:
         text = ""
-        for value, letters in _ROMAN:
+        for value, digits in _ROMAN:
             count, number = divmod(number, value)
-            text += letters * count
+            text += digits * count
         return text if kind == "i" else text.upper()
     return str(number)
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Any
 
 from oprag.files.equations import write_page_math, write_raised
-from oprag.files.html_styles import Styles, is_raised
+from oprag.files.html_styles import Styles
 
 _NEVER = frozenset(("embed", "param", "script", "style", "title"))
 INSTEAD = frozenset(
@@ -36,6 +36,9 @@ _TYPED = frozenset(
 )
 """Kinds of fields whose value people see."""
 _SPACE = re.compile(r"\s+")
+_EQUATION = re.compile(r"(?:^|[\s_-])(?:math|latex|tex|equation)", re.IGNORECASE)
+_LONGEST_MARK = 40
+"""Characters that are said of a picture which is the value of a cell, at most."""
 
 
 class Pieces:
@@ -60,11 +63,13 @@ class Pieces:
         """Tell whether an element is not read at all."""
         tag = element.tag
         if tag in _NEVER:
-            return True
+            return not (self._document and _is_tex(element))
         if tag in INSTEAD:
             return not self._hidden and not self._took_more(element)
         if self._document and tag in STRUCK:
             return not self._took_more(element)
+        if element.get("aria-hidden") == "true" and _is_drawn_math(element):
+            return True
         return not self._hidden and self._styles.hides(element)
 
     def read(self, element: Any, before: str) -> str | None:
@@ -77,11 +82,11 @@ class Pieces:
         if not self._document:
             return None
         tag = element.tag
-        if tag == "math":
-            return write_page_math(element)
+        if tag in _READ:
+            return _READ[tag](element)
         if tag in CONTROLS:
             return None if self._took_more(element) else _read_control(element)
-        raised = {"sup": "super", "sub": "sub"}.get(tag) or is_raised(element)
+        raised = {"sup": "super", "sub": "sub"}.get(tag) or self._styles.raises(element)
         if not raised:
             return None
         return write_raised("".join(element.itertext()), raised, before)
@@ -91,6 +96,29 @@ class Pieces:
         if element.tag not in self._unclosed:
             return False
         return next(element.iter(*PARAGRAPHS), None) is not None
+
+
+def _is_tex(element: Any) -> bool:
+    """Tell whether an element holds an equation that a script draws."""
+    kind = (element.get("type") or "").lower()
+    return element.tag == "script" and kind.startswith("math/")
+
+
+def _is_drawn_math(element: Any) -> bool:
+    """Tell whether an element is an equation as it looks, beside what it says."""
+    parent = element.getparent()
+    return parent is not None and next(parent.iter("math"), None) is not None
+
+
+def _read_picture(element: Any) -> str | None:
+    """Return what is said of a picture of an equation, or one alone in a cell."""
+    said = " ".join((element.get("alt") or "").split())
+    if _EQUATION.search(element.get("class") or ""):
+        return said
+    cell = next(element.iterancestors("td", "th"), None)
+    if cell is None or len(said) > _LONGEST_MARK or "".join(cell.itertext()).strip():
+        return None
+    return said
 
 
 def _read_control(element: Any) -> str | None:
@@ -126,3 +154,11 @@ def _text(element: Any) -> str:
 def _spaced(text: str) -> str:
     text = text.strip()
     return f" {text} " if text else ""
+
+
+_READ = {
+    "img": _read_picture,
+    "math": write_page_math,
+    "script": lambda element: element.text or "",
+}
+"""How elements are read that hold an equation."""

@@ -27,11 +27,21 @@ _MOVES = re.compile(
 """Beside these a text comes into sight later, or is filled with a picture."""
 _RAISES = re.compile(r"vertical-align\s*:\s*(super|sub)(?!\w)", re.IGNORECASE)
 _NUMBERS = re.compile(r"list-style(?:-type)?\s*:\s*([^;]+)", re.IGNORECASE)
+_FOR_SCREENS = re.compile(
+    r"@media\s+(?:only\s+)?(?:screen|all)\s*\{((?:[^{}]*\{[^{}]*\})*[^{}]*)\}",
+    re.IGNORECASE,
+)
 _AT_RULE = re.compile(r"@[^{;]*(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\})")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _RULE = re.compile(r"([^{}]*)\{([^{}]*)\}")
 _COMPOUND = re.compile(r"([A-Za-z][\w-]*)?((?:[.#][\w-]+)*)\Z")
 _NAME = re.compile(r"[.#][\w-]+")
+_SAYS = (_HIDES, _SHOWS, _NUMBERS, _RAISES)
+_COLOUR = re.compile(
+    r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*([#\w(),.% ]+?)\s*"
+    r"(?:!important\s*)?(?=;|\Z)",
+    re.IGNORECASE,
+)
 _ID, _CLASS = 100, 10
 """Weight of an id and of a class in a selector, by the standard."""
 
@@ -41,6 +51,8 @@ class _Compound(NamedTuple):
 
     tag: str
     names: frozenset[str]
+    is_child: bool
+    """Whether it has to be right inside the one before it."""
 
     def fits(self, element: Any) -> bool:
         return self.tag in {"", element.tag} and self.names <= _names_of(element)
@@ -69,21 +81,18 @@ class Styles:
     def __init__(self, root: Any) -> None:
         self._rules: dict[str, list[_Rule]] = {}
         self._count = 0
+        self._raises = False
         for style in () if root is None else root.iter("style"):
-            text = _AT_RULE.sub("", _COMMENT.sub("", style.text or ""))
-            for selectors, said in _RULE.findall(text):
-                if _HIDES.search(said) or _SHOWS.search(said) or _NUMBERS.search(said):
+            text = _FOR_SCREENS.sub(r"\1", _COMMENT.sub("", style.text or ""))
+            for selectors, said in _RULE.findall(_AT_RULE.sub("", text)):
+                if any(each.search(said) for each in _SAYS):
                     self._add(selectors, said)
+                    self._raises |= bool(_RAISES.search(said))
 
     def _add(self, selectors: str, said: str) -> None:
         for selector in selectors.split(","):
-            found = [_COMPOUND.match(part) for part in selector.split()]
-            path = tuple(
-                _Compound((match[1] or "").lower(), frozenset(_NAME.findall(match[2])))
-                for match in found
-                if match is not None
-            )
-            if not path or len(path) < len(found):
+            path = _read_path(selector)
+            if not path:
                 continue
             names = [name for each in path for name in each.names]
             ids = sum(name.startswith("#") for name in names)
@@ -100,7 +109,7 @@ class Styles:
             return True
         if own and not _MOVES.search(own):
             is_flat = "overflow" in own and _FLAT.search(own)
-            if is_flat or _FADES.search(own):
+            if is_flat or _FADES.search(own) or _has_one_colour(own):
                 return True
         for said in self._said_of(element, own):
             if _HIDES.search(said):
@@ -115,6 +124,15 @@ class Styles:
             found = _NUMBERS.search(said)
             if found is not None:
                 return found[1].strip().lower()
+        return ""
+
+    def raises(self, element: Any) -> str:
+        """Return `super` or `sub` for an element that is raised or lowered."""
+        own = element.get("style") or ""
+        for said in self._said_of(element, own) if self._raises else [own]:
+            found = _RAISES.search(said)
+            if found is not None:
+                return found[1].lower()
         return ""
 
     def _said_of(self, element: Any, own: str) -> Sequence[str]:
@@ -132,10 +150,10 @@ class Styles:
         return [own, *(rule.said for rule in found)]
 
 
-def is_raised(element: Any) -> str:
-    """Return `super` or `sub` for an element whose style raises or lowers it."""
-    found = _RAISES.search(element.get("style") or "")
-    return "" if found is None else found[1].lower()
+def _has_one_colour(said: str) -> bool:
+    """Tell whether a text has the colour of what is behind it."""
+    found = {name.lower()[:10]: value for name, value in _COLOUR.findall(said)}
+    return "color" in found and found["color"] == found.get("background")
 
 
 def _names_of(element: Any) -> set[str]:
@@ -144,13 +162,32 @@ def _names_of(element: Any) -> set[str]:
     return names | {f"#{own}"} if own else names
 
 
+def _read_path(selector: str) -> tuple[_Compound, ...]:
+    """Return the elements of a selector; none where it has other marks."""
+    path: list[_Compound] = []
+    is_child = False
+    for part in selector.replace(">", " > ").split():
+        if part == ">":
+            is_child = True
+            continue
+        match = _COMPOUND.match(part)
+        if match is None:
+            return ()
+        names = frozenset(_NAME.findall(match[2]))
+        path.append(_Compound((match[1] or "").lower(), names, is_child))
+        is_child = False
+    return tuple(path)
+
+
 def _fits(path: Sequence[_Compound], element: Any) -> bool:
     if not path[-1].fits(element):
         return False
-    left = [*path[:-1]]
-    for outer in element.iterancestors() if left else ():
-        if left[-1].fits(outer):
-            left.pop()
-            if not left:
-                break
-    return not left
+    outer = path[:-1]
+    if not outer:
+        return True
+    for each in element.iterancestors():
+        if _fits(outer, each):
+            return True
+        if path[-1].is_child:
+            return False
+    return False

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from oprag.errors import MissingDependencyError
 from oprag.files.bodies import Body
 from oprag.files.html import shown_text
-from oprag.files.text import NoTextError, decode
+from oprag.files.text import NoTextError, decode_or_guess, name_guess
 from oprag.tokens import encodable
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
@@ -68,6 +68,8 @@ def read_mail(
             bodies += [_name_body(each.name, body) for body in found]
         except (NoTextError, MissingDependencyError):
             left.append(each.name)
+    guesses = filter(None, map(_name_guess, message.walk()))
+    bodies[0] = bodies[0]._replace(notice=next(guesses, ""))
     if left:
         holds = "holds" if len(left) == 1 else "hold"
         count = f"{len(left)} of {len(parts.attached)} attachments"
@@ -132,14 +134,20 @@ def _length(parts: _Parts) -> int:
     return sum(len("".join(text.split())) for text in parts.texts)
 
 
+def _name_guess(part: Any) -> str:
+    data = part.get_payload(decode=True)
+    is_text = part.get_content_maintype() == "text" and isinstance(data, bytes)
+    return name_guess(data, part.get_content_charset()) if is_text else ""
+
+
 def _text(part: Any) -> str:
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         return str(part.get_payload()).strip()
     try:
-        text = decode(data, part.get_content_charset())
+        text = decode_or_guess(data, part.get_content_charset())
     except NoTextError:
         text = data.decode("utf-8", "replace")
     if part.get_content_type() == "text/html":
         return shown_text(encodable(text), document=True).body
-    return text.strip()
+    return text.replace("\r\n", "\n").strip()

@@ -14,7 +14,7 @@ from oprag.errors import MissingDependencyError, UnreadableFileError
 from oprag.files.bodies import Body, Landmark, Read, with_headings
 from oprag.files.books import read_epub, read_notebook
 from oprag.files.captions import read_captions
-from oprag.files.html import html_text
+from oprag.files.html import html_text, name_page_guess
 from oprag.files.mails import read_mail
 from oprag.files.pdf import name_blank_pages, pdf_pages
 from oprag.files.slides import read_slides
@@ -29,7 +29,7 @@ _SHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 
 def _read_html(data: bytes) -> list[Body]:
-    return [with_headings(html_text(data))]
+    return [with_headings(html_text(data), notice=name_page_guess(data))]
 
 
 def _read_word(data: bytes) -> list[Body]:
@@ -45,7 +45,7 @@ def _read_mail(data: bytes) -> list[Body]:
 
 
 _READERS: dict[str, Read] = {
-    ".eml": _read_mail,
+    **dict.fromkeys((".eml", ".mht", ".mhtml"), _read_mail),
     ".epub": read_epub,
     ".ipynb": read_notebook,
     ".pptx": read_slides,

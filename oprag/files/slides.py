@@ -9,6 +9,7 @@ from typing import Any
 
 from oprag.files.bodies import Body, as_row, damaged, with_headings
 from oprag.files.equations import OFFICE, write_office_math, write_raised
+from oprag.files.html_lists import write_number
 from oprag.files.packed_xml import parse_xml
 from oprag.optional import require
 
@@ -17,6 +18,8 @@ _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_NUMBERS = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
+_ENDS = {"Period": "{}.", "ParenBoth": "({})", "ParenR": "{})"}
 _STRUCK = frozenset(("sngStrike", "dblStrike"))
 
 
@@ -113,10 +116,35 @@ def _shape_lines(shape: Any) -> Iterator[str]:
 
 
 def _texts(frame: Any) -> Iterator[str]:
+    counts: dict[int, tuple[str, int]] = {}
     for paragraph in frame.paragraphs:
-        text = _paragraph_text(paragraph._p)  # noqa: SLF001 -- its runs are not all
-        if text.strip():
-            yield text.strip()
+        text = _paragraph_text(paragraph._p).strip()  # noqa: SLF001 -- not all are runs
+        if text:
+            yield _take_number(paragraph, counts) + text
+
+
+def _take_number(paragraph: Any, counts: dict[int, tuple[str, int]]) -> str:
+    """Return the number that a paragraph is shown with; empty where it has none.
+
+    Args:
+        paragraph: The paragraph.
+        counts: How the last paragraph of each level was numbered; brought up to date.
+    """
+    numbers = next(paragraph._p.iter(f"{_A}buAutoNum"), None)  # noqa: SLF001 -- as above
+    for level in [each for each in counts if each > paragraph.level]:
+        del counts[level]
+    if numbers is None:
+        counts.pop(paragraph.level, None)
+        return ""
+    kind = numbers.get("type") or ""
+    last = counts.get(paragraph.level)
+    number = int(numbers.get("startAt") or 1)
+    if last is not None and last[0] == kind:
+        number = last[1] + 1
+    counts[paragraph.level] = kind, number
+    shape = next((_NUMBERS[name] for name in _NUMBERS if kind.startswith(name)), "1")
+    end = next((_ENDS[name] for name in _ENDS if kind.endswith(name)), "{}")
+    return f"{end.format(write_number(number, shape))} "
 
 
 def _paragraph_text(paragraph: Any) -> str:

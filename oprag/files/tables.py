@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import io
+import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from oprag.files.bodies import Body, Landmark, as_row, damaged, join_pieces
-from oprag.files.text import decode
+from oprag.files.sheet_looks import Looks, read_looks
+from oprag.files.text import NoTextError, decode_or_guess, name_guess
 from oprag.optional import require
 from oprag.splitting import name_columns
 
@@ -27,24 +30,75 @@ def read_sheets(data: bytes) -> list[Body]:
     library = require("python_calamine", extra="cli", purpose="Reading spreadsheets")
     try:
         book = library.CalamineWorkbook.from_filelike(io.BytesIO(data))
-        return [
-            body
+        looks = read_looks(data)
+        sheets = [
+            sheet
             for sheet in book.sheets_metadata
-            if sheet.visible == library.SheetVisibleEnum.Visible
-            and sheet.typ == library.SheetTypeEnum.WorkSheet
-            and (body := _read_sheet(book.get_sheet_by_name(sheet.name))).text
+            if sheet.typ == library.SheetTypeEnum.WorkSheet
         ]
-    except (library.CalamineError, OSError, ValueError) as error:
+        bodies = [
+            _read_sheet(book.get_sheet_by_name(sheet.name), looks.get(sheet.name))
+            for sheet in sheets
+            if sheet.visible == library.SheetVisibleEnum.Visible
+        ]
+    except NoTextError:
+        raise
+    except (*_complaints(), library.CalamineError) as error:
         raise damaged("a spreadsheet", error) from error
+    hidden = [
+        sheet.name
+        for sheet in sheets
+        if sheet.visible != library.SheetVisibleEnum.Visible
+    ]
+    notices = [body.notice for body in bodies if body.notice]
+    notices += [f'sheet "{name}" is hidden' for name in hidden]
+    bodies = [body for body in bodies if body.text]
+    if bodies:
+        bodies[0] = bodies[0]._replace(notice="; ".join(notices))
+    return bodies
 
 
-def _read_sheet(sheet: Any) -> Body:
-    first = sheet.start[0] if sheet.start else 0
+def _complaints() -> tuple[type[Exception], ...]:
+    etree = require("lxml.etree", extra="cli", purpose="Reading spreadsheets")
+    faults = (zipfile.BadZipFile, zlib.error, OSError, ValueError, LookupError)
+    return (*faults, TypeError, AttributeError, NotImplementedError, etree.LxmlError)
+
+
+def _read_sheet(sheet: Any, looks: Looks | None) -> Body:
+    first, left = sheet.start or (0, 0)
     rows = sheet.to_python(skip_empty_area=True)
     texts = [[_write(value) for value in row] for row in rows]
+    notice = ""
+    for (row, column), text in (looks.cells if looks else {}).items():
+        inside = texts[row - first] if 0 <= row - first < len(texts) else []
+        if 0 <= column - left < len(inside):
+            inside[column - left] = text
     _repeat_down(texts, sheet)
-    body = join_pieces(_place_rows([*enumerate(texts, first + 1)], as_row))
-    return body._replace(name=f'sheet "{sheet.name}"')
+    numbered = [*enumerate(texts, first + 1)]
+    if looks is not None:
+        numbered, notice = _leave_out(numbered, left, looks, sheet.name)
+    body = join_pieces(_place_rows(numbered, as_row))
+    return body._replace(name=f'sheet "{sheet.name}"', notice=notice)
+
+
+def _leave_out(
+    rows: Sequence[tuple[int, list[str]]], left: int, looks: Looks, name: str
+) -> tuple[list[tuple[int, list[str]]], str]:
+    """Leave out hidden rows and columns, and say of how many that hold something."""
+    width = max((len(row) for _, row in rows), default=0)
+    columns = [at for at in range(width) if at + left in looks.columns]
+    lost = [at for at in columns if any(row[at : at + 1] > [""] for _, row in rows)]
+    hidden = [row for number, row in rows if number - 1 in looks.rows and any(row)]
+    shown = [
+        (number, [value for at, value in enumerate(row) if at not in columns])
+        for number, row in rows
+        if number - 1 not in looks.rows
+    ]
+    counts = ((len(hidden), "row"), (len(lost), "column"))
+    said = [f"{count} {kind}{'s' * (count > 1)}" for count, kind in counts if count]
+    are = "is" if len(hidden) + len(lost) == 1 else "are"
+    notice = f'{" and ".join(said)} of sheet "{name}" {are} hidden' if said else ""
+    return shown, notice
 
 
 def _repeat_down(rows: list[list[str]], sheet: Any) -> None:
@@ -86,7 +140,7 @@ def read_csv(data: bytes) -> list[Body]:
     Raises:
         NoTextError: It is no text.
     """
-    text = decode(data)
+    text = decode_or_guess(data)
     try:
         dialect: Any = csv.Sniffer().sniff(text[:_SAMPLE], ",;\t|")
     except csv.Error:
@@ -102,8 +156,8 @@ def read_csv(data: bytes) -> list[Body]:
                 columns = name_columns("", as_row(row))
             start = lines.tell()
     except csv.Error:  # a value that is too long: the text is as it is
-        return [Body(text)]
-    return [Body(text, landmarks=tuple(landmarks))]
+        landmarks = []
+    return [Body(text, landmarks=tuple(landmarks), notice=name_guess(data))]
 
 
 class _Counted:

@@ -48,6 +48,15 @@ _OF_ONE_BYTE = ("cp125", "iso8859")
 """Beginnings of the names of codecs in which any bytes are some text."""
 
 
+WESTERN = "cp1252"
+"""What browsers read pages as that name no encoding, and Excel writes."""
+_WESTERN = frozenset("ßàáâãäåæçèéêëìíîïñòóôõöøùúûüÿœ")
+_IN_WORD = re.compile(r"(?<=[^\W\d_])[^\w\s'.,;:!?/+&@()’-](?=[^\W\d_])")
+_TAG = re.compile(r"<[^>]*>")
+_OTHER_WORD = re.compile(r"(?<!\w)[^\W\d_a-zA-Z]{3,}(?!\w)")
+"""A word without any: those of other scripts."""
+
+
 BAD = "\ufffd"
 """Stands in the place of what is no character."""
 _MOST_BAD = 0.005
@@ -96,6 +105,50 @@ def decode(data: bytes, declared: str | None = None) -> str:
         return _decode_most(data, name, declared, error)
     except (LookupError, ValueError) as error:  # `undefined`, `punycode`
         raise _unknown(declared) from error
+
+
+def decode_or_guess(data: bytes, declared: str | None = None) -> str:
+    """Read bytes as text as `decode` does, or by `name_guess`.
+
+    Raises:
+        NoTextError: They are binary, or in another encoding.
+    """
+    return decode(data, WESTERN if name_guess(data, declared) else declared)
+
+
+def name_guess(data: bytes, declared: str | None = None) -> str:
+    """Say that the encoding of bytes is a guess; empty where it is none."""
+    if declared is not None or not is_western(data):
+        return ""
+    return "it names no encoding, and is read as Windows-1252"
+
+
+def is_western(data: bytes) -> bool:
+    """Tell whether bytes are no UTF-8, and text of Western Europe in Windows-1252.
+
+    Only what is in no doubt: texts of other scripts and of Eastern Europe have letters
+    that are other ones there.
+    """
+    if data.isascii() or _has_utf_8(data) or _NEVER_IN_TEXT.search(data):
+        return False
+    try:
+        text = _TAG.sub("", data.decode(WESTERN))
+    except UnicodeDecodeError:
+        return False
+    letters = [letter for letter in text.lower() if letter.isalpha()]
+    others = [letter for letter in letters if not letter.isascii()]
+    return (
+        2 * len(others) <= len(letters)
+        and _WESTERN.issuperset(others)
+        and not _IN_WORD.search(text)
+        and not _OTHER_WORD.search(text)
+    )
+
+
+def _has_utf_8(data: bytes) -> bool:
+    """Tell whether some character beyond ASCII is right in UTF-8."""
+    text = data.decode("utf-8", "ignore")
+    return not text.isascii()
 
 
 def _decode_wide(data: bytes, codec: str) -> str:

@@ -9,6 +9,7 @@ import zlib
 from xml.parsers.expat import ExpatError
 from zipfile import BadZipFile
 
+from oprag.files.bodies import damaged
 from oprag.files.html import shown_text
 from oprag.files.text import NoTextError
 from oprag.files.word_parts import complete_word
@@ -54,8 +55,7 @@ def word_text(data: bytes) -> str:
     except NoTextError:
         raise
     except _complaints() as error:
-        message = "is a damaged Word file, or is locked by a password"
-        raise NoTextError(message) from error
+        raise damaged("a Word file", error) from error
     # What Word calls a table holds data; of pages this is not certain.
     page = page.replace("<table>", '<table role="table">')
     page = _BACK.sub("", page)

@@ -33,6 +33,14 @@ class Looks:
             for name in _HIDING
         )
 
+    def hides_mark(self, paragraph: Any) -> bool:
+        """Tell whether the end of a paragraph is hidden, or was deleted."""
+        own = [*paragraph.iterchildren(f"{W}pPr")]
+        mark = own[0].find(f"{W}rPr") if own else None
+        if mark is None:
+            return False
+        return mark.find(f"{W}del") is not None or self.hides(own[0])
+
     def raises(self, run: Any) -> str:
         """Return `superscript` or `subscript` for text that is raised or lowered."""
         properties = [*self._run_properties(run)]

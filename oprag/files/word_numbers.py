@@ -11,10 +11,13 @@ W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _VALUE = f"{W}val"
 _LEVELS = 9
 _FORMATS = {
+    "decimalZero": "01",
     "lowerLetter": "a",
     "upperLetter": "A",
     "lowerRoman": "i",
     "upperRoman": "I",
+    "russianLower": "а",
+    "russianUpper": "А",
 }
 _LEVEL_MARK = re.compile(r"%([1-9])")
 _MOST_STYLES = 20
@@ -30,6 +33,9 @@ class _Level(NamedTuple):
     start: int
     plain: bool
     """Whether all numbers are written as digits."""
+    restarts: int
+    """The level whose paragraphs let this one begin anew, counted from 1, and those
+    above it; 0 for none."""
 
 
 class Numbering:
@@ -66,12 +72,12 @@ class Numbering:
             return ""
         key, abstract = found
         shape = self._level(number, abstract, level)
-        if shape is None or shape.kind in {"bullet", "none"}:
+        if shape is None or shape.kind == "bullet" or not shape.text:
             return ""
         own = properties.find(f"{W}numPr")
         if own is not None:
             properties.remove(own)
-        self._count(key, number, level, shape)
+        self._count(key, number, abstract, level, shape)
         return self._write(key, number, abstract, shape)
 
     def _find(self, properties: Any) -> tuple[str, int]:
@@ -127,9 +133,12 @@ class Numbering:
             _value(element, "lvlText"),
             _as_int(start or _value(element, "start"), 1),
             element.find(f"{W}isLgl") is not None,
+            _as_int(_value(element, "lvlRestart"), level),
         )
 
-    def _count(self, key: str, number: str, level: int, shape: _Level) -> None:
+    def _count(
+        self, key: str, number: str, abstract: Any, level: int, shape: _Level
+    ) -> None:
         counts = self._counts.setdefault(key, [None] * _LEVELS)
         override = _child(self._lists.get(number), "lvlOverride", level)
         restarts = override is not None and _value(override, "startOverride")
@@ -138,7 +147,12 @@ class Numbering:
         self._begun.add((number, level))
         last = counts[level]
         counts[level] = shape.start if last is None else last + 1
-        counts[level + 1 :] = [None] * (_LEVELS - level - 1)
+        for inner in range(level + 1, _LEVELS):
+            other = None
+            if counts[inner] is not None:
+                other = self._level(number, abstract, inner)
+            if other is None or level < other.restarts:
+                counts[inner] = None
 
     def _write(self, key: str, number: str, abstract: Any, shape: _Level) -> str:
         counts = self._counts[key]
@@ -150,8 +164,8 @@ class Numbering:
             if count is None:
                 count = 1 if level is None else level.start
             kind = "decimal" if level is None or shape.plain else level.kind
-            if kind == "decimalZero":
-                return f"{count:02}"
+            if kind == "none":
+                return ""
             ending = _ordinal_ending(count) if kind == "ordinal" else ""
             return write_number(count, _FORMATS.get(kind, "1")) + ending
 

@@ -97,8 +97,15 @@ def _complete(root: Any, numbering: Numbering, looks: Looks) -> None:
         _complete_run(run, looks)
     for element in [*root.iter(f"{_M}oMathPara", f"{_M}oMath")]:
         _replace_math(element)
-    for paragraph in root.iter(f"{W}p"):
-        _complete_paragraph(paragraph, numbering, looks)
+    for paragraph in _all_of(root, ("p",)):
+        if looks.hides_mark(paragraph) and not _holds_text(paragraph):
+            paragraph.getparent().remove(paragraph)
+        else:
+            _complete_paragraph(paragraph, numbering, looks)
+
+
+def _holds_text(paragraph: Any) -> bool:
+    return next(paragraph.iter(f"{W}t", f"{W}drawing", f"{W}pict"), None) is not None
 
 
 def _complete_run(run: Any, looks: Looks) -> None:

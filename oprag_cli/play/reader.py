@@ -58,9 +58,7 @@ def read_shelf(paths: Iterable[tuple[Path, str]], say: Callable[[str], None]) ->
             named[name] = file
             texts += [text._replace(source=name) for text in found]
     read = FilesRead(tuple(texts), ())
-    sentences += [
-        f"Not all of {name} is read: {notice}." for name, notice in read.notices.items()
-    ]
+    sentences += [f"About {name}: {notice}." for name, notice in read.notices.items()]
     sentences += [f"{error.path} {error.reason}." for error in skipped]
     return Shelf(read, named, tuple(sentences))
 

@@ -47,7 +47,7 @@ def test_what_was_done_and_skipped_is_told_on_stderr(first, folder, options):
         f"Note: Skipped: '{folder / 'logo.png'}' is binary, not text.",
         f"Note: Skipped: '{folder / 'old.txt'}' is not UTF-8 text {_BYTE}; {_HOW}.",
         (
-            f"Note: Not all of '{folder / 'report.pdf'}' is read: 1 of 3 pages "
+            f"Note: About '{folder / 'report.pdf'}': 1 of 3 pages "
             "holds no text (2); scanned pages need text recognition."
         ),
     ]

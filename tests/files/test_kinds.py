@@ -69,6 +69,7 @@ def test_sheets_are_parts_of_rows_under_their_columns(tmp_path):
 
     (text,) = read_file(tmp_path / "a.xlsx")
 
+    assert text.notice == 'sheet "Hidden" is hidden'
     assert text.part_name == 'sheet "Prices"'
     assert units(text) == [
         ("| Year | Coal | Iron |", ("row", 1)),
@@ -76,6 +77,73 @@ def test_sheets_are_parts_of_rows_under_their_columns(tmp_path):
         ("| 1901 |  | 7 |", ("row", 4)),
     ]
     assert {path for _, path in headings(text)} == {"Year | Coal | Iron"}
+
+
+def test_what_excel_hides_strikes_and_raises_is_read_as_it_is_seen(tmp_path):
+    with Workbook(tmp_path / "a.xlsx") as made:
+        sheet = made.add_worksheet("A")
+        for number, row in enumerate((["Port", "Secret", "Coal"], ["Hull", "x", 1])):
+            sheet.write_row(number + 3, 2, row)
+        sheet.write_row(5, 2, ["Secret", "Secret", 2])
+        sheet.write_row(6, 2, ["Folded", "x"])
+        struck = made.add_format({"font_strikeout": True})
+        sheet.write(6, 4, 500, struck)
+        raised = made.add_format({"font_script": 1})
+        sheet.write(7, 2, "York")
+        sheet.write_rich_string(7, 4, "10", raised, "6", struck, " old", " t")
+        sheet.set_column(3, 3, None, None, {"hidden": True})
+        sheet.set_row(5, None, None, {"hidden": True})
+        sheet.set_row(6, None, None, {"hidden": True, "level": 1})
+
+    (text,) = read_file(tmp_path / "a.xlsx")
+
+    assert (
+        text.text == "| Port | Coal |\n| Hull | 1 |\n| Folded |  |\n| York | 10^6 t |"
+    )
+    assert text.notice == '1 row and 1 column of sheet "A" are hidden'
+    assert [unit for _, unit in units(text)] == [("row", n) for n in (4, 5, 7, 8)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "shown"),
+    [
+        ("a.html", "<p>Käse für 5 € – überall</p>", "Käse für 5 € – überall"),
+        ("a.csv", "Stadt;Preis\nKöln;5 €\n", "Stadt;Preis\nKöln;5 €\n"),
+        ("a.srt", "00:00:01,000 --> 00:00:02,000\nCafé olé\n", "Café olé"),
+        ("a.eml", "To: A\nContent-Type: text/plain\n\nGrüße", "To: A\n\nGrüße"),
+    ],
+)
+def test_what_names_no_encoding_may_be_of_western_europe(
+    name, content, shown, tmp_path
+):
+    (tmp_path / name).write_bytes(content.encode("cp1252"))
+
+    (text,) = read_file(tmp_path / name)
+
+    assert text.text == shown
+    assert text.notice == "it names no encoding, and is read as Windows-1252"
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding"),
+    [
+        ("Гавань открылась в мае", "cp1251"),
+        ("Гавань открылась в мае", "koi8-r"),
+        ("Coal in May, Гавань", "cp1251"),
+        ("Το λιμάνι άνοιξε", "cp1253"),
+        ("הנמל נפתח במאי", "cp1255"),
+        ("Zażółć gęślą jaźń, a potem w domu", "cp1250"),
+        ("Příliš žluťoučký kůň, a potom doma", "cp1250"),
+        ("Şehir çok güzel, ağaçlar yeşil", "cp1254"),
+        ("港は五月に開いた", "shift_jis"),
+    ],
+)
+def test_other_encodings_are_not_taken_for_western(content, encoding, tmp_path):
+    page = f"<html><body><p>{content}</p></body></html>"
+    (tmp_path / "a.html").write_bytes(page.encode(encoding))
+
+    with pytest.raises(UnreadableFileError, match="save it as UTF-8"):
+        read_file(tmp_path / "a.html")
 
 
 def test_a_csv_is_as_it_is_written_and_its_rows_are_known(tmp_path):

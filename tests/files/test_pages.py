@@ -209,3 +209,59 @@ def test_of_a_short_page_nothing_goes_but_what_is_marked(last):
         "Its text.",
     }
     assert "Log in" not in shown
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("<ol type=a start=27><div><li>Pay<li>Paint</div></ol>", "aa. Pay\nab. Paint"),
+        ("<ol style='list-style-type: decimal-leading-zero'><li>Pay</ol>", "01. Pay"),
+        ("<ol style='list-style-type: lower-greek'><li value=2>Pay</ol>", "β. Pay"),
+        ("Energy <script type='math/tex'>E=mc^2</script> is", "Energy E=mc^2 is"),
+        ("So <img class=latex alt='x = 5'> is", "So x = 5 is"),
+        (
+            (
+                "So <span><math><mi>a</mi><mo>+</mo><mi>b</mi></math>"
+                "<span aria-hidden=true>a+b</span></span> is"
+            ),
+            "So a+b is",
+        ),
+        (
+            "<table><tr><th>Door<th>Shut<tr><td>Back<td><img alt=yes></table>",
+            "| Door | Shut |\n| Back | yes |",
+        ),
+        (
+            (
+                "<div role=table><div role=row><b role=columnheader>Year</b>"
+                "<b role=columnheader>Coal</b><b role=columnheader>Iron</b></div>"
+                "<div role=rowgroup><div role=row><b role=cell>1901</b>"
+                "<b role=cell></b><b role=cell>7</b></div></div></div>"
+            ),
+            "| Year | Coal | Iron |\n| 1901 | | 7 |",
+        ),
+        (
+            "<style>.up{vertical-align:super}</style>10<b class=up>6</b> units",
+            "10^6 units",
+        ),
+    ],
+)
+def test_numbers_equations_and_cells_are_read_as_they_are_seen(written, text):
+    assert read(written) == text
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<style>.a > i{display:none}</style><b class=a><i>Secret</i></b>",
+        "<style>@media screen{.a{display:none}}</style><i class=a>Secret</i>",
+        "<p style='color: #fff; background: #fff'>Secret</p>",
+    ],
+)
+def test_more_ways_to_hide_a_text(hidden):
+    assert "Secret" not in read(hidden + BODY)
+
+
+def test_a_rule_for_children_hides_no_grandchild():
+    page = "<style>.a > i{display:none}</style><p class=a><b><i>Seen</i></b></p>"
+
+    assert "Seen" in read(page + BODY)

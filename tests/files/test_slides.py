@@ -147,3 +147,30 @@ def test_the_text_of_a_diagram_is_read(made, tmp_path):
     )
 
     assert lines(made, tmp_path) == ["First step"]
+
+
+def test_paragraphs_of_a_slide_have_their_numbers(tmp_path):
+    made = Presentation()
+    slide = made.slides.add_slide(made.slide_layouts[6])
+    frame = slide.shapes.add_textbox(0, 0, Inches(2), Inches(1)).text_frame
+    shapes = [
+        *((0, "arabicPeriod", "3"), (1, "alphaLcParenBoth", "1"), (1, "", "")),
+        *((0, "arabicPeriod", "3"), (1, "alphaLcParenBoth", "1"), (0, "", "")),
+        (0, "romanUcParenR", "4"),
+    ]
+    for number, (level, kind, start) in enumerate(shapes):
+        paragraph = frame.paragraphs[0] if number == 0 else frame.add_paragraph()
+        paragraph.text, paragraph.level = "It.", level
+        if kind:
+            numbers = paragraph._p.get_or_add_pPr().makeelement(
+                "{http://schemas.openxmlformats.org/drawingml/2006/main}buAutoNum",
+                {"type": kind, "startAt": start},
+            )
+            paragraph._p.pPr.append(numbers)
+    made.save(tmp_path / "a.pptx")
+
+    lines = read_file(tmp_path / "a.pptx")[0].text.splitlines()
+
+    assert [line.removesuffix("It.").strip() for line in lines] == [
+        *("3.", "(a)", "", "4.", "(a)", "", "IV)")
+    ]

@@ -205,3 +205,56 @@ def test_word_files_with_macros_and_models_are_read(ending, tmp_path):
     made.save(tmp_path / f"a.{ending}")
 
     assert read_file(tmp_path / f"a.{ending}")[0].text == "Coal"
+
+
+def numbered(made: Any, levels: str, *paragraphs: tuple[int, str]) -> None:
+    """Add paragraphs of a list whose levels are written as in `numbering.xml`."""
+    numbering = made.part.numbering_part.element
+    abstract = f'<w:abstractNum w:abstractNumId="99">{levels}</w:abstractNum>'
+    numbering.insert(0, element(abstract))
+    numbering.append(
+        element('<w:num w:numId="99"><w:abstractNumId w:val="99"/></w:num>')
+    )
+    for level, text in paragraphs:
+        properties = made.add_paragraph(text)._p.get_or_add_pPr()
+        of_list = f'<w:ilvl w:val="{level}"/><w:numId w:val="99"/>'
+        properties.append(element(f"<w:numPr>{of_list}</w:numPr>"))
+
+
+def level(number: int, kind: str, text: str, more: str = "") -> str:
+    return (
+        f'<w:lvl w:ilvl="{number}"><w:start w:val="1"/><w:numFmt w:val="{kind}"/>'
+        f'{more}<w:lvlText w:val="{text}"/></w:lvl>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("levels", "lines"),
+    [
+        (
+            level(0, "decimal", "%1.")
+            + level(1, "lowerLetter", "%2)", '<w:lvlRestart w:val="0"/>'),
+            ["1. A", "a) b", "2. C", "b) d"],
+        ),
+        (
+            level(0, "none", "Whereas") + level(1, "russianLower", "%2)"),
+            ["Whereas A", "а) b", "Whereas C", "а) d"],
+        ),
+    ],
+)
+def test_lists_are_numbered_as_word_numbers_them(levels, lines, tmp_path):
+    made = Document()
+    numbered(made, levels, (0, "A"), (1, "b"), (0, "C"), (1, "d"))
+
+    assert written(made, tmp_path).split("\n\n") == lines
+
+
+@pytest.mark.parametrize("gone", ["del", "vanish"])
+def test_a_paragraph_that_is_gone_takes_no_number(gone, tmp_path):
+    made = Document()
+    numbered(made, level(0, "decimal", "%1."), (0, "A"), (0, "Gone"), (0, "C"))
+    paragraph = made.paragraphs[1]
+    paragraph.runs[0].font.hidden = True
+    paragraph._p.pPr.append(element(f"<w:rPr><w:{gone}/></w:rPr>"))
+
+    assert written(made, tmp_path).split("\n\n") == ["1. A", "2. C"]

@@ -1,0 +1,168 @@
+"""What Excel (.xlsx) hides, strikes and raises: its values alone do not say it."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+import zipfile
+from collections.abc import Container, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from oprag.files.equations import write_raised
+from oprag.files.packed_xml import parse_xml
+from oprag.files.word_parts import check_unpacked
+from oprag.optional import require
+
+_ANY = "{*}"
+_LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_BOOK, _STYLES, _STRINGS = "xl/workbook.xml", "xl/styles.xml", "xl/sharedStrings.xml"
+_MAY_HIDE = re.compile(rb'\bhidden="(?:1|true)"|\bwidth="0"|\bht="0"')
+_COLUMN = re.compile(r"[A-Z]+")
+_LETTERS = 26
+_LAST_COLUMN = 16_384
+_ON = frozenset(("1", "true"))
+_RAISED = {"superscript": "super", "subscript": "sub"}
+
+
+class Looks(NamedTuple):
+    """How the cells of a sheet look; rows and columns are counted from 0."""
+
+    rows: Container[int] = ()
+    """Those that are hidden; what is only folded is not."""
+    columns: Container[int] = ()
+    cells: Mapping[tuple[int, int], str] = {}
+    """What is seen in cells in the place of their values: nothing where it is struck,
+    `10^6` where the 6 is raised."""
+
+
+def read_looks(data: bytes) -> dict[str, Looks]:
+    """Return how the sheets of a workbook look, by their names.
+
+    Args:
+        data: The workbook; of other formats than .xlsx nothing is known.
+
+    Raises:
+        MissingDependencyError: lxml is not installed.
+        NoTextError: It is too large when it is unpacked.
+        zipfile.BadZipFile: It is damaged, as it is with the errors of lxml.
+    """
+    if not zipfile.is_zipfile(io.BytesIO(data)):
+        return {}
+    check_unpacked(data)
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        names = {*packed.namelist()}
+        if _BOOK not in names:
+            return {}
+        struck = _struck_styles(packed) if _STYLES in names else set()
+        strings = _rich_strings(packed) if _STRINGS in names else {}
+        looks = {}
+        for name, path in _sheets(packed):
+            sheet = packed.read(path) if path in names else b""
+            if struck or strings or _MAY_HIDE.search(sheet):
+                looks[name] = _read_sheet(sheet, struck, strings)
+        return looks
+
+
+def _parse(packed: zipfile.ZipFile, path: str) -> Any:
+    return parse_xml(packed.read(path), purpose="Reading spreadsheets")
+
+
+def _sheets(packed: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
+    """Return the name and the file of each sheet."""
+    links = _parse(packed, "xl/_rels/workbook.xml.rels")
+    files = {link.get("Id"): link.get("Target") or "" for link in links}
+    for sheet in _parse(packed, _BOOK).iter(f"{_ANY}sheet"):
+        target = files.get(sheet.get(_LINK), "")
+        path = posixpath.normpath(posixpath.join("/xl", target))
+        yield sheet.get("name") or "", path.lstrip("/")
+
+
+def _struck_styles(packed: zipfile.ZipFile) -> set[str]:
+    data = packed.read(_STYLES)
+    if b"strike" not in data:
+        return set()
+    root = parse_xml(data, purpose="Reading spreadsheets")
+    fonts = root.find(f"{_ANY}fonts")
+    struck = {str(at) for at, font in enumerate(fonts) if _is_struck(font)}
+    styles = root.find(f"{_ANY}cellXfs")
+    return {str(at) for at, style in enumerate(styles) if style.get("fontId") in struck}
+
+
+def _is_struck(look: Any) -> bool:
+    found = None if look is None else look.find(f"{_ANY}strike")
+    return found is not None and (found.get("val") or "1") in _ON
+
+
+def _rich_strings(packed: zipfile.ZipFile) -> dict[str, str]:
+    """Return the texts in which something is struck or raised, by their numbers."""
+    data = packed.read(_STRINGS)
+    if b"<strike" not in data and b"<vertAlign" not in data:
+        return {}
+    root = parse_xml(data, purpose="Reading spreadsheets")
+    texts = enumerate(root.iterchildren(f"{_ANY}si"))
+    return {str(at): _seen(text) for at, text in texts if len(text) > 1}
+
+
+def _seen(text: Any) -> str:
+    seen = ""
+    for run in text.iterchildren(f"{_ANY}r"):
+        look = run.find(f"{_ANY}rPr")
+        written = "".join(each.text or "" for each in run.iterchildren(f"{_ANY}t"))
+        align = None if look is None else look.find(f"{_ANY}vertAlign")
+        raised = "" if align is None else _RAISED.get(align.get("val") or "", "")
+        if not _is_struck(look):
+            seen += write_raised(written, raised, seen) if raised else written
+    return seen
+
+
+def _read_sheet(
+    data: bytes, struck: Container[str], strings: Mapping[str, str]
+) -> Looks:
+    etree = require("lxml.etree", extra="cli", purpose="Reading spreadsheets")
+    rows: set[int] = set()
+    columns: set[int] = set()
+    cells: dict[tuple[int, int], str] = {}
+    tags = (f"{_ANY}col", f"{_ANY}row")
+    number = -1
+    for _, element in etree.iterparse(
+        io.BytesIO(data), tag=tags, resolve_entities=False, huge_tree=True
+    ):
+        if element.tag.endswith("}col"):
+            first, last = element.get("min") or "1", element.get("max") or "1"
+            hidden = range(int(first) - 1, min(int(last), _LAST_COLUMN))
+            columns.update(hidden if _is_hidden(element) else ())
+            continue
+        number = int(element.get("r") or number + 2) - 1
+        if _is_hidden(element):
+            rows.add(number)
+        for at, cell in enumerate(element):
+            seen = "" if cell.get("s") in struck else _rich_text(cell, strings)
+            if seen is not None:
+                cells[number, _column(cell.get("r"), at)] = seen
+        element.clear()
+    return Looks(rows, columns, cells)
+
+
+def _rich_text(cell: Any, strings: Mapping[str, str]) -> str | None:
+    if not strings or cell.get("t") != "s":
+        return None
+    return strings.get(cell.findtext(f"{_ANY}v") or "")
+
+
+def _is_hidden(element: Any) -> bool:
+    if (element.get("outlineLevel") or "0") != "0":  # folded: it can be unfolded
+        return False
+    is_flat = (element.get("width") or element.get("ht")) == "0"
+    return is_flat or element.get("hidden") in _ON
+
+
+def _column(name: str | None, at: int) -> int:
+    """Return the number of the column of a cell such as `AB12`."""
+    found = _COLUMN.match(name or "")
+    if found is None:
+        return at
+    number = 0
+    for letter in found[0]:
+        number = number * _LETTERS + ord(letter) - ord("A") + 1
+    return number - 1
