@@ -66,9 +66,8 @@ def as_row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(shown)} |"
 
 
-def damaged(kind: str, error: Exception) -> NoTextError:
+def damaged(kind: str) -> NoTextError:
     """Return the error for a file that its library cannot read."""
-    del error
     damage = "that is damaged, or locked by a password; save it anew without one"
     return NoTextError(f"is {kind} {damage}")
 

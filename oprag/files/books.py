@@ -42,7 +42,7 @@ def read_epub(data: bytes) -> list[Body]:
                 raise NoTextError("is an e-book that is locked to its reader")
             return _chapters(packed)
     except (zipfile.BadZipFile, etree.LxmlError, KeyError, OSError) as error:
-        raise damaged("an e-book", error) from error
+        raise damaged("an e-book") from error
 
 
 def _chapters(packed: zipfile.ZipFile) -> list[Body]:
@@ -91,7 +91,7 @@ def read_notebook(data: bytes) -> list[Body]:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, NoTextError):
             raise
-        raise damaged("a notebook", error) from error
+        raise damaged("a notebook") from error
     pieces = [
         (encodable(text), Landmark(0, unit=("cell", number)))
         for number, text in enumerate(texts, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from oprag.files.equations import write_page_math, write_raised
@@ -156,7 +156,7 @@ def _spaced(text: str) -> str:
     return f" {text} " if text else ""
 
 
-_READ = {
+_READ: dict[str, Callable[[Any], str | None]] = {
     "img": _read_picture,
     "math": write_page_math,
     "script": lambda element: element.text or "",

@@ -39,7 +39,7 @@ def read_slides(data: bytes) -> list[Body]:
             for number, slide in enumerate(made.slides, 1)
         ]
     except Exception as error:  # a damaged file makes the library raise anything
-        raise damaged("a presentation", error) from error
+        raise damaged("a presentation") from error
     hidden = [str(number) for number, is_hidden, _ in read if is_hidden]
     are = "is" if len(hidden) == 1 else "are"
     notice = f"{len(hidden)} of {len(read)} slides {are} hidden ({', '.join(hidden)})"

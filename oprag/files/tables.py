@@ -44,7 +44,7 @@ def read_sheets(data: bytes) -> list[Body]:
     except NoTextError:
         raise
     except (*_complaints(), library.CalamineError) as error:
-        raise damaged("a spreadsheet", error) from error
+        raise damaged("a spreadsheet") from error
     hidden = [
         sheet.name
         for sheet in sheets

@@ -55,7 +55,7 @@ def word_text(data: bytes) -> str:
     except NoTextError:
         raise
     except _complaints() as error:
-        raise damaged("a Word file", error) from error
+        raise damaged("a Word file") from error
     # What Word calls a table holds data; of pages this is not certain.
     page = page.replace("<table>", '<table role="table">')
     page = _BACK.sub("", page)
