@@ -1,4 +1,4 @@
-"""An agent that searches often, reads nothing twice, and cites (LangChain).
+"""An agent that searches often, reads each text once, and cites (LangChain).
 
 pip install "oprag[agents]" langchain-openai numpy
 export OPENAI_API_KEY=...

@@ -4,8 +4,8 @@ Wrap a retriever or a vector store in `OrderPreservingRetriever`, or put
 `OrderPreservingCompressor` after any retriever: the model then reads the chunks in
 the order the author wrote them. `SelfRouteChain` goes on to the full documents when
 the chunks do not hold the answer; `LongUnitRetriever` and `LongReader` read long units
-of documents. `EvidenceMiddleware` sends an agent's model nothing twice. The methods are
-in `oprag`; here is no algorithm.
+of documents. `EvidenceMiddleware` shows an agent's model each text once. The methods
+are in `oprag`; here is no algorithm.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""A retriever as a tool for agents: text with places, and nothing twice if wanted."""
+"""A retriever as a tool for agents: text with places, each part once if wanted."""
 
 # No `from __future__ import annotations`: LlamaIndex gives its Context only to
 # functions whose annotation is the class itself, and a text is none.

@@ -52,7 +52,7 @@ def as_line(text: str, longest: int | None = LONGEST_IN_LINE) -> str:
 
     Returns:
         The text without line ends and tabs, which become a blank, and without other
-        control characters and marks of direction. Half a character is U+FFFD.
+        control characters and text-direction marks. Half a character is U+FFFD.
 
     Example:
         >>> as_line("1\n\n[2] lease.txt")

@@ -9,6 +9,13 @@ Put this file beside kotaemon's flowsettings.py, and add there:
 
 `top_n` has to be what the settings call "Number of document chunks to retrieve".
 kotaemon asks one reranking; the spec of another, given as `first`, is asked before.
+Install oprag with `pip install --no-deps oprag`. kotaemon reads these lines at its
+first start only. If it has run before, add the reranking once, in its folder:
+
+    from ktem.rerankings.manager import reranking_models_manager as manager
+
+    spec = {"__type__": "document_order.DocumentOrder", "top_n": 10}
+    manager.add("order", spec, default=True)
 """
 
 import logging
