@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from oprag.tokens import Ends, NamedTokenCounter, TokenizedText, tokenize
 
 
@@ -34,16 +32,7 @@ def count_ends(ends: Ends, counter: NamedTokenCounter) -> int:
     """Return what a part counts alone that was divided at joints."""
     head, tokens, tail = ends
     if head:
-        tokens += _count_end(counter, head)
+        tokens += counter.count_end(head)
     if tail:
-        tokens += _count_end(counter, tail)
+        tokens += counter.count_end(tail)
     return tokens
-
-
-_SHORT = 24
-"""Characters of an end whose count is kept: words like these begin many parts."""
-_kept_count = lru_cache(1 << 12)(NamedTokenCounter.count_again)
-
-
-def _count_end(counter: NamedTokenCounter, end: str) -> int:
-    return _kept_count(counter, end) if len(end) <= _SHORT else counter.count_again(end)

@@ -14,7 +14,7 @@ import sys
 import warnings
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -42,7 +42,11 @@ DEFAULT_COUNTER = "cl100k_base"
 _APPROXIMATE = "approximate"
 _BYTES_PER_TOKEN = 4
 _SURROGATES = "[\ud800-\udfff]"
+_SHORT = 24
+"""Characters of an end whose count is kept: words like these begin many parts."""
 _LONG = 10_000
+_KEPT_COUNTS = (1 << 12, 1 << 13, 4)
+"""How many counts of short, usual and long texts a counter keeps."""
 _VERY_LONG = 2_000_000
 _KEPT_COUNTERS = 32
 _DECIDING = RLock()
@@ -69,28 +73,26 @@ class NamedTokenCounter:
     to be changed; None where tokens can only be counted."""
     by_name: bool = False
     """Whether `name` alone resolves to this counter."""
+    _kept: tuple[TokenCounter, TokenCounter, TokenCounter] = field(init=False)
+    """Counts of short, usual and long texts that were counted lately. They go with the
+    counter, and keep nothing of it alive."""
+
+    def __post_init__(self) -> None:
+        counted = partial(_count_checked, self.count, self.name)
+        kept = tuple(lru_cache(size)(counted) for size in _KEPT_COUNTS)
+        object.__setattr__(self, "_kept", kept)
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens, 0 or more; what was counted lately is known."""
-        return (_chunk_count if len(text) < _LONG else _long_count)(self, text)
+        return self._kept[1 if len(text) < _LONG else 2](text)
+
+    def count_end(self, text: str) -> int:
+        """As calling it, for the end of a part: only short ones are kept."""
+        return self._kept[0](text) if len(text) <= _SHORT else self.count_again(text)
 
     def count_again(self, text: str) -> int:
         """As calling it, but nothing is kept."""
-        counted = self.count(text)
-        if isinstance(counted, (list, tuple)):  # as LlamaIndex's tokenizers give
-            return len(counted)
-        try:
-            number = operator.index(counted)
-        except TypeError:
-            number = -1
-        if number < 0:
-            message = (
-                f"The token counter {self.label!r} gave {counted!r:.60}, not a number "
-                "of tokens: return a whole number from 0 on, as "
-                "lambda text: len(tokenize(text)) does, or a list of the tokens."
-            )
-            raise TokenizerError(message, tokenizer=self.label)
-        return number
+        return _count_checked(self.count, self.name, text)
 
     @property
     def counts_tokens(self) -> bool:
@@ -104,7 +106,7 @@ class NamedTokenCounter:
     @property
     def label(self) -> str:
         """Its name, or that of the function."""
-        return self.name or getattr(self.count, "__name__", describe_type(self.count))
+        return _label(self.count, self.name)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
@@ -115,8 +117,28 @@ class NamedTokenCounter:
         return type(self), (self.count, self.name, self.tokenizer)
 
 
-_chunk_count = lru_cache(1 << 13)(NamedTokenCounter.count_again)
-_long_count = lru_cache(4)(NamedTokenCounter.count_again)
+def _count_checked(count: Callable[[str], Any], name: str, text: str) -> int:
+    """Return the number that a function gives for a text."""
+    counted = count(text)
+    if isinstance(counted, (list, tuple)):  # as LlamaIndex's tokenizers give
+        return len(counted)
+    try:
+        number = operator.index(counted)
+    except TypeError:
+        number = -1
+    if number < 0:
+        label = _label(count, name)
+        message = (
+            f"The token counter {label!r} gave {counted!r:.60}, not a number "
+            "of tokens: return a whole number from 0 on, as "
+            "lambda text: len(tokenize(text)) does, or a list of the tokens."
+        )
+        raise TokenizerError(message, tokenizer=label)
+    return number
+
+
+def _label(count: Callable[[str], Any], name: str) -> str:
+    return name or getattr(count, "__name__", describe_type(count))
 
 
 def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:

@@ -74,3 +74,17 @@ def test_texts_that_were_not_used_for_long_are_let_go():
     gc.collect()
 
     assert gone() is None
+
+
+def test_counts_go_with_their_counter():
+    def words(text):
+        return len(text.split())
+
+    count = NamedTokenCounter(words)
+    count("a chunk"), count("a long text" * 2_000), count.count_end("an end")
+    gone = weakref.ref(words)
+    del count, words
+
+    gc.collect()
+
+    assert gone() is None
