@@ -25,6 +25,8 @@ from oprag.metadata import (
     DOC_URI,
     DOC_VERSION,
     N_CHUNKS,
+    TOKEN_COUNT,
+    TOKEN_COUNTER,
     as_number,
     chunk_id,
     indexed_ids,
@@ -107,12 +109,11 @@ class NeighbourSearch:
         self._widen, self._options = widen, options
         self.reach = math.inf if widen == "fill" else widen
         """How far to go on each side of a hit, in chunks."""
-        sample = [hit.text for hit in hits[:_SAMPLE]]
-        tokens = resolve_token_counter(options.token_counter)(" ".join(sample))
-        mean = max(1, tokens / max(1, len(sample)))
         self.lent = proximity_score
-        room, self.hits = (options.token_budget or math.inf) / mean, len(hits)
+        room, self.hits = math.inf, len(hits)
         """How many hits come before neighbours."""
+        if options.token_budget is not None:
+            room = options.token_budget / _mean_tokens(hits[:_SAMPLE], options)
         if options.selection == "budget":  # no hit is left out for them
             if fills and widen != "fill":
                 self.hits = min(self.hits, math.ceil(room / (1 + 2 * widen)))
@@ -214,6 +215,22 @@ class NeighbourSearch:
         )
         error = InvalidOptionError(message, option="widen", value=self._widen)
         return objects, CandidateTail(lacking=error)
+
+
+def _mean_tokens(hits: Sequence[Hit], options: ContextOptions) -> float:
+    """Return how many tokens a hit has about, by their stored counts where there are.
+
+    At least 1.
+    """
+    counter, stored = resolve_token_counter(options.token_counter), list[int]()
+    for hit in hits:
+        is_known = counter.name and hit.metadata.get(TOKEN_COUNTER) == counter.name
+        tokens = as_number(hit.metadata.get(TOKEN_COUNT)) if is_known else None
+        if tokens is None:
+            stored = [counter(" ".join(hit.text for hit in hits))]
+            break
+        stored.append(tokens)
+    return max(1, sum(stored) / max(1, len(hits)))
 
 
 def _splitters_ids(metadata: Mapping[str, Any]) -> _Ids:

@@ -208,17 +208,15 @@ class _Document:
 
         A text without any position that came again with one is that chunk.
         """
-        marked = [is_marked(hit) for hit in self.hits]
         twins = self._find_twins()
         hits, numbers = list[Hit](), list[int]()
+        positions = [_NOWHERE] * len(self.hits)
         for i, hit in enumerate(self.hits):
-            if not marked[i] and i not in twins:
+            if is_marked(hit):
+                positions[i] = _read_marked(hit)
+            elif i not in twins:
                 hits.append(hit)
                 numbers.append(i)
-        positions = [
-            _read_marked(hit) if is_without else _NOWHERE
-            for hit, is_without in zip(self.hits, marked, strict=True)
-        ]
         for i, position in zip(numbers, self._read_all(hits), strict=True):
             positions[i] = position
         for i, twin in twins.items():
@@ -227,11 +225,10 @@ class _Document:
 
     def _find_twins(self) -> dict[int, int]:
         """Return the hits without any position, and those of the same text with one."""
-        if self.position_keys is not None:
+        texts = {hit.text for hit in self.hits}
+        if self.position_keys is not None or len(texts) == len(self.hits):
             return {}
         of_text: dict[str, list[int]] = {}
-        if len({hit.text for hit in self.hits}) == len(self.hits):
-            return {}
         for i, hit in enumerate(self.hits):
             of_text.setdefault(hit.text, []).append(i)
         twins: dict[int, int] = {}
