@@ -4,7 +4,8 @@
 three empty environments, for readers with neither framework, with LangChain and with
 LlamaIndex. Each gets the packages that the pages name for this reader, page by page.
 The blocks that this reader runs follow one another as printed, in an empty folder and
-offline.
+offline. Those of the first page come last, with OpenAI's real clients, two PDFs and a
+scripted server on loopback.
 """
 
 import argparse
@@ -19,7 +20,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.docs import start_page
 from tests.docs.blocks import blocks_of, frameworks_of
+from tests.kit.openai_server import ScriptedServer
+from tests.kit.pdf_folder import write_pdfs
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -34,7 +38,7 @@ INSTALLED = {
 EXTRAS = {"langchain": ("agents", "langchain"), "llamaindex": ("llamaindex",)}
 """The extras that bring a framework."""
 
-TOO_LARGE = re.compile(r"\b(?:demo|eval|embeddings|all)\b")
+TOO_LARGE = re.compile(r"\b(?:demo|eval|embeddings|all)\b(?!-)")
 """Extras that bring torch; their pages run in `make test` only."""
 
 PIP = (sys.executable, "-m", "pip", "--quiet")
@@ -53,11 +57,23 @@ def runs() -> list[Run]:
     found = [
         Run(page, framework, needs(page, framework))
         for page in [ROOT / "README.md", *PAGES]
-        if page.name != "start.md"  # needs a model's server: see `test_start`
+        if page != start_page.PAGE  # see `start_runs`
         if any(language == "python" for language, _ in blocks_of(page))
         for framework in frameworks_of(page)
     ]
     return sorted(found, key=lambda run: len(" ".join(run.needs)))
+
+
+def start_runs(folder: Path) -> list[Run]:
+    """Write the first page as a reader of each framework pastes it, with OpenAI."""
+    found = []
+    for framework in ("LangChain", "LlamaIndex"):
+        page = folder / f"start_{framework}.md"
+        blocks = start_page.blocks_for(framework, "openai")
+        page.write_text("".join(f"```{kind}\n{code}```\n" for kind, code in blocks))
+        packages = start_page.packages_for(framework, "openai")
+        found.append(Run(page, framework.lower(), tuple(packages)))
+    return found
 
 
 def needs(page: Path, framework: str) -> tuple[str, ...]:
@@ -77,8 +93,15 @@ def _without(requirement: str, extras: list[str]) -> str:
     return f"{package}[{','.join(kept)}]" if kept else package
 
 
-def carry_out(run: Run, python: Path, wheel: Path) -> bool:
-    """Install what a page names, run its blocks, and say how it went."""
+def carry_out(run: Run, python: Path, wheel: Path, address: str) -> bool:
+    """Install what a page names, run its blocks, and say how it went.
+
+    Args:
+        run: The page and its reader.
+        python: Of the reader's environment.
+        wheel: To be installed in the place of `oprag`.
+        address: Of the model's server, for the first page.
+    """
     if TOO_LARGE.search(" ".join(run.needs)):
         return tell(f"left out {run.page.name}: {' '.join(run.needs)} brings torch")
     found = [re.sub(r"^oprag\b", str(wheel), each) for each in run.needs]
@@ -88,11 +111,19 @@ def carry_out(run: Run, python: Path, wheel: Path) -> bool:
     script = ROOT / "tests" / "docs" / "blocks.py"
     command = [python, "-I", script, run.page, run.framework]
     with tempfile.TemporaryDirectory() as folder:
+        if run.page.name.startswith("start_"):
+            write_pdfs(Path(folder) / "pdfs")
         done = subprocess.run(
             command,
             check=False,
             cwd=folder,
-            env={**os.environ, "TIKTOKEN_CACHE_DIR": str(encodings())},
+            env={
+                **os.environ,
+                "OPENAI_API_BASE": address,
+                "OPENAI_API_KEY": "none",
+                "OPENAI_BASE_URL": address,
+                "TIKTOKEN_CACHE_DIR": str(encodings()),
+            },
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -124,18 +155,24 @@ def main() -> int:
         "--python", default=sys.executable, help="interpreter of the environments"
     )
     python = parser.parse_args().python
-    with tempfile.TemporaryDirectory() as folder:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ScriptedServer(lambda _: start_page.REPLY) as server,
+    ):
         place = Path(folder)
         build = [*PIP, "wheel", "--no-deps", "--wheel-dir", place, ROOT]
         subprocess.run(build, check=True)
         wheel = next(place.glob("*.whl"))
+        to_run = [*runs(), *start_runs(place)]
 
         def failures(name: str) -> int:
             made = [python, "-m", "venv", "--without-pip", place / name]
             subprocess.run(made, check=True)
             program = place / name / "bin" / "python"
-            own = [run for run in runs() if run.framework == name]
-            return sum(not carry_out(run, program, wheel) for run in own)
+            own = [run for run in to_run if run.framework == name]
+            return sum(
+                not carry_out(run, program, wheel, server.base_url) for run in own
+            )
 
         with ThreadPoolExecutor() as threads:
             failed = sum(threads.map(failures, INSTALLED))

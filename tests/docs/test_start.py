@@ -3,23 +3,14 @@
 Only the key and the address differ from what is printed.
 """
 
-import re
-
 import pytest
 from llama_index.core.instrumentation import get_dispatcher
 
 from tests.docs.blocks import BLOCK, blocks_of, run
 from tests.docs.fresh import encodings
-from tests.docs.test_docs import ROOT
+from tests.docs.start_page import ADDRESS, PAGE, REPLY, blocks_for, sections
 from tests.kit.openai_server import ScriptedServer
 from tests.kit.pdf_folder import write_pdfs
-
-PAGE = ROOT / "docs" / "start.md"
-ADDRESS = "http://localhost:11434"
-REPLY = (
-    "With six months of notice [2]. The deposit is paid back within thirty days [3]."
-)
-
 
 _OF_LLAMAINDEX = ("llama_index.embeddings", "llama_index.llms")
 CLIENTS = {
@@ -30,28 +21,13 @@ CLIENTS = {
 }
 
 
-def sections() -> dict[str, list[tuple[str, str]]]:
-    """The blocks under each heading; of each model first, then those for all."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for part in re.split(r"^## ", PAGE.read_text("utf-8"), flags=re.MULTILINE)[1:]:
-        title, _, text = part.partition("\n")
-        found[title] = BLOCK.findall(text)
-    return found
-
-
-def blocks_for(framework: str, model: str) -> list[tuple[str, str]]:
-    """What somebody pastes who uses this framework with this model, traces included."""
-    openai, ollama, *rest = sections()[framework]
-    traces = sections()["In a trace"]
-    traces = traces[:2] if framework == "LangChain" else traces[2:]
-    return [openai if model == "openai" else ollama, *rest, *traces]
-
-
 def test_the_page_has_no_other_code():
-    titles = {title for title, blocks in sections().items() if blocks}
+    blocks = {title: len(BLOCK.findall(text)) for title, text in sections().items()}
 
-    assert titles == {"LangChain", "LlamaIndex", "In a trace"}
-    assert sum(map(len, sections().values())) == len(blocks_of(PAGE))
+    assert {title for title, number in blocks.items() if number} == {
+        *("LangChain", "LlamaIndex", "In a trace")
+    }
+    assert sum(blocks.values()) == len(blocks_of(PAGE))
 
 
 @pytest.mark.slow
