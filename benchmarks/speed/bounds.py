@@ -46,8 +46,11 @@ _GROWTH = f"{_SIZE} (1: linear)"
 _QUERY = "a query with a token budget"
 _RUN = "the files of ours that run"
 
-_40 = "40 hits in 10 documents of 10,000 chunks"
-_ALONE = "the same retriever without `widen`"
+_HITS = "hits in 10 documents of 10,000 chunks"
+_READ = "their neighbours read by ids"
+_QUERY_ALONE = "Chroma's bare query"
+_BOTH = f"Chroma's bare query, and {_READ}"
+_LONG: Literal["× as long"] = "× as long"
 
 BOUNDS = (
     Bound("windows.bare", _TIKTOKEN, "bare `encode`", 0.8),
@@ -182,13 +185,21 @@ BOUNDS = (
         "%",
     ),
     *(
-        Bound(f"widening.{key}", f"{_40}, {read}", _ALONE, None, "× as long")
-        for key, read in (
-            ("1", "widened by 1"),
-            ("2", "widened by 2"),
-            ("fill", "widened to fill 10,000 tokens"),
-            ("indexed", "with the ids of `index_documents`, widened by 1"),
+        Bound(f"widening.{hits}.{key}", f"{hits} {work}", peer, limit, "× as long")
+        for hits in (10, 40)
+        for key, work, peer, limit in (
+            ("calls", f"{_HITS}, {_READ}, without oprag", _QUERY_ALONE, None),
+            ("1", f"{_HITS}, widened by 1", _QUERY_ALONE, None),
+            ("1.calls", f"{_HITS}, widened by 1", _BOTH, 1.8),
         )
+    ),
+    Bound("widening.40.2", f"40 {_HITS}, widened by 2", _QUERY_ALONE, None, _LONG),
+    Bound(
+        "widening.40.fill",
+        f"40 {_HITS}, widened to fill 10,000 tokens",
+        _QUERY_ALONE,
+        None,
+        _LONG,
     ),
     Bound("importing.core", "`import oprag`", "the bare interpreter", 8, "× as long"),
     Bound("importing.core.time", "`import oprag`", "time", None, "ms"),
