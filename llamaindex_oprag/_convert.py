@@ -34,7 +34,7 @@ from llamaindex_oprag._relationships import (
 from llamaindex_oprag._tokenizer import with_tokenizer
 from oprag import context
 from oprag.agents import write_new_passages
-from oprag.chunk import ChainedPlace, Chunk, Hit, Passage
+from oprag.chunk import ChainedPlace, Chunk, Hit, Passage, Span
 from oprag.context import (
     NO_NEIGHBOURS,
     CandidateTail,
@@ -205,7 +205,7 @@ def new_node(
         metadata=metadata,
         excluded_llm_metadata_keys=[*unseen],
         excluded_embed_metadata_keys=[*unseen],
-        **_written_offsets(None, metadata),
+        **_written_offsets(metadata),
     )
     source = beside and beside.source.node.source_node
     if source is not None:
@@ -351,7 +351,7 @@ def _node(
         "metadata": metadata,
         "excluded_llm_metadata_keys": shown,
         "excluded_embed_metadata_keys": hidden(best.excluded_embed_metadata_keys),
-        **_written_offsets(nodes[0].node, metadata),
+        **_offsets_of_spans(nodes[0].node, passage.part, passage.spans),
     }
     if whole:
         return _scored(scored, _copy(best, None, changes), scored.score)
@@ -361,15 +361,22 @@ def _node(
     return _scored(scored, _copy(best, passage.text, changes), scored.score)
 
 
-def _written_offsets(
-    node: BaseNode | None, metadata: Mapping[str, Any]
-) -> dict[str, int]:
-    """Return the characters of a result as the node's own."""
+def _written_offsets(metadata: Mapping[str, Any]) -> dict[str, int]:
+    """Return the characters of a result as those of a new node."""
     written = read_written(metadata)
-    if written is None or written.whole is None:
+    if written is None:
         return {}
-    start, end = written.whole
-    return _offsets(node, written.part, start, end if end > start else None)
+    return _offsets_of_spans(None, written.part, written.spans)
+
+
+def _offsets_of_spans(
+    node: BaseNode | None, part: int | None, spans: Sequence[Span]
+) -> dict[str, int]:
+    """Return the characters of a result as those of a node, see `_offsets`."""
+    if not spans:
+        return {}
+    start, end = spans[0].start, spans[-1].end
+    return _offsets(node, part, start, end if end > start else None)
 
 
 def _offsets(

@@ -193,6 +193,8 @@ class BudgetFiller:
             joint += GAP_MARK + options.separator
         self._join_cost = self._counter(joint)
         self._last: tuple[list[Chunk], list[Passage], int] | None = None
+        self._sent: dict[int, tuple[Chunk, str]] = {}
+        """What a framework sends for a chunk, by the identity of the chunk."""
 
     def fill(
         self, listed: Sequence[Chunk], budget: int
@@ -232,21 +234,27 @@ class BudgetFiller:
         return self._counter(sent) if stored is None else stored
 
     def _write_as_sent(self, chunk: Chunk) -> str:
-        if self._sent_text is not None:
-            return self._sent_text(chunk, chunk.text)
-        return self._write_as_rendered(chunk.text)
+        if self._sent_text is None:
+            return self._write_as_rendered(chunk.text)
+        if id(chunk) not in self._sent:
+            self._sent[id(chunk)] = chunk, self._sent_text(chunk, chunk.text)
+        return self._sent[id(chunk)][1]
 
     def _write_as_rendered(self, text: str) -> str:
         """Return a text as `render` writes it."""
         options = self._options
         return escape_marks(text, options.separator) if options.citations else text
 
-    def _join_metadata(self, passage: Passage) -> Chunk:
-        """Return the best chunk of a passage with the metadata of all of it."""
-        chunks, keys = passage.chunks, self._options.position_keys
-        if len(chunks) == 1:
-            return chunks[0]
-        return best_chunk(chunks)._replace(metadata=merge_metadata(chunks, keys))
+    def _write_passage(self, passage: Passage, sent_text: SentText) -> str:
+        """Return a passage as it is sent: as its best chunk, with all metadata."""
+        best, *others = chunks = passage.chunks
+        if not others and passage.text == best.text:
+            return self._write_as_sent(best)
+        if others:
+            keys = self._options.position_keys
+            metadata = merge_metadata(chunks, keys)
+            best = best_chunk(chunks)._replace(metadata=metadata)
+        return sent_text(best, passage.text)
 
     def _count_citation(self, chunk: Chunk) -> int:
         """Tokens of a chunk's number and place, as far as one chunk can tell."""
@@ -273,7 +281,7 @@ class BudgetFiller:
         written = [[self._write_as_rendered(passage.text) for passage in passages]]
         if self._sent_text is not None:
             written.append(
-                [self._sent_text(self._join_metadata(p), p.text) for p in passages]
+                [self._write_passage(each, self._sent_text) for each in passages]
             )
         if options.citations:
             heads = headers(passages, separator=separator)
