@@ -37,9 +37,9 @@ def write(path: Path, rows: list[list[str]]) -> None:
     elif path.suffix == ".docx":
         made = Document()
         table = made.add_table(len(rows), len(HEAD))
-        for at, row in enumerate(rows):
-            for column, text in enumerate(row):
-                table.cell(at, column).text = text
+        for written, row in zip(table.rows, rows, strict=True):
+            for cell, text in zip(written.cells, row, strict=True):
+                cell.text = text
         made.save(path)
     else:
         SimpleDocTemplate(str(path), invariant=1).build([LongTable(rows)])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import langchain_oprag
@@ -21,6 +21,7 @@ from oprag.errors import (
 )
 from oprag.metadata import document_key
 from oprag.stores import ChunkStore
+from tests.kit.effort import cases
 from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.kit.interrupted import content
 from tests.parity.loaded import KINDS, Loaded, Text, document, documents
@@ -96,7 +97,7 @@ def storable(loaded: Loaded) -> bool:
     return not any("\0" in text.text for text in loaded.texts)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=cases(25))
 @given(documents(interleaved=False).filter(storable), st.booleans(), st.integers(4, 20))
 def test_the_same_is_stored_of_generated_documents(loaded, packed, size):
     stored = []

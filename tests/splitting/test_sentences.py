@@ -80,7 +80,7 @@ FRAGMENTS = (
 hard_texts = st.lists(st.sampled_from(FRAGMENTS), max_size=25).map("".join)
 
 
-@settings(max_examples=cases(400))
+@settings(max_examples=cases(150))
 @given(hard_texts | awkward_texts)
 @pytest.mark.parametrize("language", ["english", "german"])
 def test_the_spans_are_those_of_nltk(language, text):

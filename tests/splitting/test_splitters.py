@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from oprag.errors import InvalidOptionError, PositionError
 from oprag.splitting import TextChunk, split_sentences, split_tokens
+from tests.kit.effort import cases
 from tests.kit.strategies import (
     COUNTING_ONLY,
     WITH_OFFSETS,
@@ -20,7 +21,7 @@ from tests.kit.strategies import (
 )
 from tests.kit.words import words
 
-SOME = settings(max_examples=60, deadline=None)
+SOME = settings(max_examples=cases(60))
 sizes = st.integers(1, 12)
 every_counter = pytest.mark.parametrize("name", [*WITH_OFFSETS, *COUNTING_ONLY])
 

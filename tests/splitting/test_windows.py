@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from oprag.splitting import TextChunk, split_tokens
 from oprag.tokens import encodable
+from tests.kit.effort import cases
 from tests.kit.strategies import WITH_OFFSETS, awkward_texts, counter, graphemes, slices
 from tests.kit.words import words
 
-SOME = settings(max_examples=60, deadline=None)
+SOME = settings(max_examples=cases(60))
 sizes = st.integers(1, 12)
 with_offsets = pytest.mark.parametrize("name", WITH_OFFSETS)
 

@@ -14,6 +14,7 @@ from tokenizers import processors as processing
 from oprag.splitting import split_tokens
 from oprag.tokens import encodable, resolve_token_counter, tokenize
 from oprag.tokens.joints import Joints, joints_of_huggingface, joints_of_tiktoken
+from tests.kit.effort import cases
 from tests.kit.strategies import FRAGMENTS, counter, slices
 
 GPT2 = r"""'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""  # noqa: E501 -- as it is in their files
@@ -146,7 +147,7 @@ def joints(tokenizer) -> Joints:
     return joints_of_huggingface(tokenizer)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(60))
 @given(parts.map("".join), st.data())
 @pytest.mark.parametrize("name", PROVED)
 def test_ends_and_the_tokens_between_them_are_what_a_part_counts_alone(
@@ -173,7 +174,7 @@ def test_ends_and_the_tokens_between_them_are_what_a_part_counts_alone(
         assert ends.n_tokens + outside == alone
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(60))
 @given(parts.map("".join), st.data())
 @pytest.mark.parametrize("name", PROVED)
 def test_a_part_from_any_character_to_any_other_is_counted_by_its_ends(
