@@ -23,6 +23,8 @@ _NUMBERS_BESIDE = re.compile(
 )
 _WITH_NUMBERS = ("1", 0)
 """The form of a line that has two numbers side by side, whatever else it has."""
+_OF_MARKDOWN = frozenset({("", 0)})
+_NO_FORMS = frozenset[tuple[str, int]]()
 _FEWEST_NUMBERS = 2
 _DELIMITERS = ("\t", ";", ",", "|")
 _BEFORE_BLANK = re.compile(r"[,;](?=[ \n]|\Z)")
@@ -52,13 +54,13 @@ def find_rows(text: str) -> list[tuple[int, int]]:
     run: list[_Row] = []
     shared: frozenset[tuple[str, int]] = frozenset()
     for row in _lines(text):
-        both = shared & row.forms
-        if run and both:
-            run.append(row)
-            shared = both
-            continue
-        found += _rows_of(run, shared)
-        run, shared = ([row], row.forms) if row.forms else ([], frozenset())
+        if run:
+            if both := shared & row.forms:
+                run.append(row)
+                shared = both
+                continue
+            found += _rows_of(run, shared)
+        run, shared = ([row], row.forms) if row.forms else ([], _NO_FORMS)
     return found + _rows_of(run, shared)
 
 
@@ -94,7 +96,7 @@ def _lines(text: str) -> Iterator[_Row]:
             continue
         if '"' in line:
             line = _QUOTED.sub("", line)
-        yield _Row(start, end, frozenset(_forms(line.strip())), line)
+        yield _Row(start, end, _forms(line.strip()), line)
         start, open_lines = end, 0
 
 
@@ -103,20 +105,22 @@ def _is_open(line: str) -> bool:
     return line.count('"') % 2 == 1 and _QUOTE_OPENS.search(line) is not None
 
 
-def _forms(line: str) -> Iterator[tuple[str, int]]:
+def _forms(line: str) -> frozenset[tuple[str, int]]:
     if line[:1] == line[-1:] == "|" and len(line) > 1:
-        yield "", 0
-        return
-    for mark in _DELIMITERS:
-        if count := line.count(mark):
-            yield mark, count
-    words = line.split()
+        return _OF_MARKDOWN
+    forms = [(mark, line.count(mark)) for mark in _DELIMITERS if mark in line]
     # At most so many are numbers: in prose that says enough.
     most = len(_IN_NUMBERS.findall(line))
-    if most < _FEWEST_NUMBERS:
-        return
+    if most >= _FEWEST_NUMBERS:
+        forms += _forms_by_numbers(line, most)
+    return frozenset(forms) if forms else _NO_FORMS
+
+
+def _forms_by_numbers(line: str, most: int) -> Iterator[tuple[str, int]]:
+    """Yield the forms of a line that has at most so many numbers."""
     if _NUMBERS_BESIDE.search(line) is not None:
         yield _WITH_NUMBERS
+    words = line.split()
     if 2 * most < len(words):
         return
     numbers = sum(_NUMBER.fullmatch(word) is not None for word in words)
