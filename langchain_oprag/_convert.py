@@ -28,12 +28,10 @@ from oprag.context import (
     OrderedContext,
     Selection,
     arrange,
-    load_texts_then,
     result_id,
     result_metadata,
 )
 from oprag.documents import check_entries
-from oprag.effects import Effect
 from oprag.ordering import SortDocuments
 from oprag.positions import NODE_CONTENT, DocumentKey, PositionKeys, read_node
 from oprag.stores import SearchFilter, StoredChunk
@@ -181,14 +179,3 @@ class SharedOptions(CheckedOptions):
                 search or self._known_filter
             )
         return ContextOptions(top_n=top_n, **options)
-
-    def _arranging(
-        self,
-        documents: Sequence[Document],
-        options: ContextOptions,
-        neighbours: CandidateTail = NO_NEIGHBOURS,
-        places: Mapping[int, ChainedPlace] = MappingProxyType({}),
-    ) -> Effect:
-        """Return how documents that come best first are put in order."""
-        work = partial(put_in_order, documents, neighbours=neighbours, places=places)
-        return load_texts_then(options, work)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Never, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Never, Self, TypeAlias, TypedDict, TypeVar
 
 from langchain_core.documents import BaseDocumentCompressor
 from langchain_core.retrievers import RetrieverLike
@@ -21,12 +21,14 @@ from pydantic import (
     field_validator,
 )
 
-from langchain_oprag.documents import document_source
+from langchain_oprag.documents import SourceLike, document_source
 from oprag.context import (
     DEFAULTS,
     DESCRIPTIONS,
+    ContextKeywords,
     OpragErrorsMixin,
     Problems,
+    Widen,
     check_option,
 )
 from oprag.documents import DocumentSource
@@ -240,3 +242,25 @@ class CheckedOptions(OpragErrorsMixin, BaseModel):
         for name, value in changes.items():
             setattr(copied, name, value)
         return copied
+
+
+class RetrieverKeywords(TypedDict, total=False):
+    """Options of all retrievers, for type checkers."""
+
+    name: str | None
+    tags: list[str] | None
+    metadata: dict[str, Any] | None
+
+
+class SearchKeywords(ContextKeywords, total=False):
+    """Options of retrievers that read what a search finds, for type checkers."""
+
+    k: int | None
+    widen: Widen | None
+    bm25: bool
+    verify_index: bool
+    documents: SourceLike | None
+
+
+class OrderedKeywords(SearchKeywords, RetrieverKeywords, total=False):
+    """Options of `OrderPreservingRetriever`, for type checkers."""

@@ -48,54 +48,20 @@ def _leaves(
     """Yield the retrievers that search themselves, with the arguments of the call."""
     retriever, config, bound = unwrapped(retriever, config)
     call = {**bound, **call}
-    inner = _inner(retriever)
+    inner = inner_searches(retriever)
     for each in inner:
         yield from _leaves(each, config, call)
     if not inner:
         yield retriever, call
 
 
-def _inner(retriever: Any) -> Sequence[Any]:
+def inner_searches(retriever: Any) -> Sequence[Any]:
     """Return the retrievers that one searches with; none where it searches itself."""
     if isinstance(retriever, RunnableSequence):
         return [retriever.last]
     if isinstance(retriever, RunnableBranch):
         return [*(chosen for _, chosen in retriever.branches), retriever.default]
     return inner_retrievers(retriever, _INSIDE)
-
-
-def find_writer(retriever: Any) -> Any:
-    """Return the one retriever inside that documents can be added to.
-
-    Args:
-        retriever: Any.
-
-    Raises:
-        InvalidOptionError: There is none, or there are several.
-    """
-    writers = [*_writers(retriever)]
-    targets = {id(getattr(each, "vectorstore", each)) for each in writers}
-    if len(targets) == 1 and None not in writers:
-        return writers[0]
-    message = (
-        "add_documents() adds to the one store that is searched, and "
-        f"{type(retriever).__name__} searches several, or one that takes no documents. "
-        "Call add_documents() of the store itself."
-    )
-    raise InvalidOptionError(message, option="base_retriever", value=retriever)
-
-
-def _writers(retriever: Any) -> Iterator[Any]:
-    """Yield what takes documents; None for a retriever that takes none."""
-    retriever, _, _ = unwrapped(retriever, {})
-    if callable(getattr(retriever, "add_documents", None)):
-        yield retriever
-        return
-    inner = _inner(retriever)
-    for each in inner:
-        yield from _writers(each)
-    if not inner:
-        yield None
 
 
 def search_filter(

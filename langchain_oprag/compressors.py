@@ -16,7 +16,7 @@ from langchain_core.documents import (
 )
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 
-from langchain_oprag._convert import SharedOptions, hits_of
+from langchain_oprag._convert import SharedOptions, hits_of, put_in_order
 from langchain_oprag._options import option_field
 from langchain_oprag._searched import verified_stores
 from langchain_oprag.documents import SourceLike
@@ -24,8 +24,10 @@ from oprag.chunk import interleave
 from oprag.context import (
     DESCRIPTIONS,
     ContextKeywords,
+    ContextOptions,
     OrderedContext,
     Problems,
+    load_texts_then,
     sort_by_rank,
 )
 from oprag.diagnosing import VerifiableOver, Verification
@@ -227,7 +229,10 @@ class OrderPreservingCompressor(
         ]
 
     def _ordering(self, documents: Sequence[Document]) -> Effect:
-        return self._arranging(documents, self._options_for(self.top_n))
+        def arrange(options: ContextOptions) -> OrderedContext[Document]:
+            return put_in_order(documents, options)
+
+        return load_texts_then(self._options_for(self.top_n), arrange)
 
     def _kept(
         self, documents: Sequence[Document], ordered: OrderedContext[Document]

@@ -13,11 +13,11 @@ from langchain_core.runnables.utils import AddableDict
 from pydantic import ConfigDict, SkipValidation, ValidationInfo, field_validator
 
 from langchain_oprag._answers import Answering, DrivenRunnable
-from langchain_oprag._fetch import Fetch
 from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
 from langchain_oprag._prompts import Question, fill, long_prompts, read_question
 from langchain_oprag._searched import verified_stores
 from langchain_oprag.results import as_documents, as_passages
+from langchain_oprag.retrievers import RetrieverFetch
 from oprag.calls import SENTINEL, CallModel, Dialogue
 from oprag.context import ContextOptions
 from oprag.diagnosing import Verifiable, Verification
@@ -152,7 +152,8 @@ class _LongReading(Answering):
                     'one of them: {"input": question, "context": documents}.'
                 )
                 raise InvalidOptionError(message, option=option, value=None)
-            found = yield Fetch(retriever, self.config, {}).asking(self.question.text)
+            fetch = RetrieverFetch(retriever, self.config, {})
+            found = yield fetch.ask(self.question.text)
         check_entries(option, found, Document)
         self._documents = as_documents(as_passages(found))
         return [AddableDict(context=self._documents)]

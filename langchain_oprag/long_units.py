@@ -13,11 +13,10 @@ from langchain_core.vectorstores import VectorStore
 from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator
 
 from langchain_oprag._convert import document_of, hits_of
-from langchain_oprag._fetch import Fetch
-from langchain_oprag._options import option_field
+from langchain_oprag._options import RetrieverKeywords, option_field
 from langchain_oprag._searched import search_filter, verified_stores, wrapped_retriever
 from langchain_oprag.documents import SourceLike
-from langchain_oprag.retrievers import RetrieverKeywords, WrappingRetriever
+from langchain_oprag.retrievers import RetrieverFetch, WrappingRetriever
 from oprag.chunk import Hit
 from oprag.context import (
     ContextOptions,
@@ -149,36 +148,41 @@ class LongUnitRetriever(WrappingRetriever):
     def _verification(self) -> Verification:
         stores = verified_stores(self.base_retriever)
         options = self._context(self._fetch({}, {}, self.k))
-        find = partial(self._chosen, self.k)
+        find = partial(self._choose, self.k)
         return Verification(stores, options, find=find, read_found=read_units)
 
     def _fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
-    ) -> Fetch:
+    ) -> RetrieverFetch:
         k = self.k if k is None else k
         least = chunks_for_units(k)
-        return Fetch(self.base_retriever, config, call, k=k, at_least=least)
+        return RetrieverFetch(self.base_retriever, config, call, k=k, at_least=least)
 
-    def _context(self, fetch: Fetch) -> ContextOptions:
+    def _context(self, fetch: RetrieverFetch) -> ContextOptions:
         """The options, with full texts as far as the search's filter admits them."""
         given = {name: getattr(self, name) for name in UNIT_DESCRIPTIONS}
         source = self._full_texts().within(search_filter(*fetch.search))
         return ContextOptions(**given, documents=source)
 
-    def _steps(self, query: str, fetch: Fetch) -> Effects[OrderedContext[Document]]:
+    def _steps(
+        self, query: str, fetch: RetrieverFetch
+    ) -> Effects[OrderedContext[Document]]:
         options, more = self._context(fetch), True
         while more:
-            found: list[Document] = yield fetch.asking(query)
-            work = partial(self._chosen, fetch.k or 0, hits_of(found))
-            chosen: ChosenUnits = yield load_texts_then(options, work)
-            more = fetch.wants_more(found, used_all=chosen.too_few)
+            found: list[Document] = yield fetch.ask(query)
+            hits = hits_of(found)
+            choose = partial(self._choose, fetch.k or 0, hits)
+            chosen: ChosenUnits = yield load_texts_then(options, choose)
+            more = fetch.wants_more(
+                hits.copy, returned=len(found), used_all=chosen.too_few
+            )
         if chosen.chunks is not None:
             return chosen.chunks.map(document_of)
         read = yield from read_units(chosen, options)
         units = [Document(text, id=u.unit.id, metadata=m) for u, text, m in read]
         return OrderedContext(units, used_all=False)
 
-    def _chosen(
+    def _choose(
         self, k: int, hits: Sequence[Hit], options: ContextOptions
     ) -> ChosenUnits:
         return choose_units(self._unit_index(), hits, k, options)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
-from typing import Any, ClassVar, Never, Self, TypedDict, Unpack
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Never, Self, Unpack
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -21,58 +20,117 @@ from langchain_core.retrievers import (
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config, patch_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
-from langchain_core.vectorstores import VectorStore
+from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import PrivateAttr
 
-from langchain_oprag._convert import SharedOptions, hits_of, stored_document, stored_id
-from langchain_oprag._fetch import Fetch
+from langchain_oprag._adding import AddsDocuments
+from langchain_oprag._convert import (
+    SharedOptions,
+    hits_of,
+    put_in_order,
+    stored_document,
+)
 from langchain_oprag._options import (
     OF_SEARCH,
     PER_CALL,
     CheckedOptions,
+    OrderedKeywords,
     Retriever,
     option_field,
     refuse_options,
     unwrapped,
 )
 from langchain_oprag._searched import (
-    find_writer,
     search_filter,
     searched_chunks,
     verified_stores,
     wrapped_retriever,
 )
-from langchain_oprag.documents import SourceLike
 from langchain_oprag.stores import chunk_store
-from oprag.chaining import Overlaps
+from oprag.chaining import Overlaps, Places
+from oprag.chunk import Hit
 from oprag.context import (
-    NO_NEIGHBOURS,
-    ContextKeywords,
+    CandidateTail,
     ContextOptions,
-    FetchPlan,
     NeighbourSearch,
     OrderedContext,
     Widen,
     check_option,
     check_widening,
-    sort_by_rank,
 )
 from oprag.diagnosing import FirstLook, Verifiable, Verification
-from oprag.effects import Effects, arun_effects, run_effects
-from oprag.errors import InvalidOptionError, refuse_unknown, refuse_unnamed
+from oprag.effects import Effect, Effects, arun_effects, run_effects
+from oprag.errors import refuse_unknown, refuse_unnamed
 from oprag.metadata import WHY
-from oprag.stores import Bm25, SearchedChunks
+from oprag.retrieving import Fetch, FetchPlan, Retrieval
+from oprag.stores import Bm25, SearchedChunks, StoredChunk
+
+_MMR_CANDIDATES = 20
+"""LangChain's default `fetch_k`: how many documents it chooses from."""
 
 
-class RetrieverKeywords(TypedDict, total=False):
-    """Options of all retrievers, for type checkers."""
+class RetrieverFetch(Fetch):
+    """The calls that one retrieval makes to the wrapped retriever.
 
-    name: str | None
-    tags: list[str] | None
-    metadata: dict[str, Any] | None
+    `k` is passed on only to a vector store's retriever, as it is or inside
+    `with_config`, `with_retry`, `bind` and `configurable_fields`: others ignore the
+    argument or fail on it.
+
+    Args:
+        retriever: The one that is wrapped.
+        config: Passed to it; sets its configurable fields.
+        call: Further arguments of this call, passed on.
+        k: How many documents to return; None for as many as come.
+        plan: How many chunks to ask a store for if no `k` is set; None for its own
+            default.
+        at_least: How many to begin with, whatever the retriever's own `k`.
+    """
+
+    def __init__(
+        self,
+        retriever: RetrieverLike,
+        config: RunnableConfig,
+        call: dict[str, Any],
+        *,
+        k: int | None = None,
+        plan: FetchPlan | None = None,
+        at_least: int = 0,
+    ) -> None:
+        self.search = retriever, config, call
+        """Retriever and call arguments."""
+        inner: Any = retriever
+        bound: dict[str, Any] = {}
+        if not isinstance(retriever, VectorStoreRetriever):
+            inner, _, bound = unwrapped(retriever, config)
+        own: int | None = None
+        self._mmr_candidates: int | None = None
+        """How many documents `"mmr"` chooses from; None for other searches."""
+        if isinstance(inner, VectorStoreRetriever):
+            arguments = {**inner.search_kwargs, **bound, **call}
+            own = arguments.get("k") or 0
+            if inner.search_type == "mmr":
+                self._mmr_candidates = arguments.get("fetch_k") or _MMR_CANDIDATES
+        super().__init__(own, is_open=not own, k=k, plan=plan, at_least=at_least)
+
+    def ask(self, query: str) -> Effect:
+        """Return the next call to the wrapped retriever."""
+        retriever, config, call = self.search
+        k = self.asked
+        if k > (self.own or 0):
+            call = {**call, "k": k}
+            if self._mmr_candidates is not None and self._mmr_candidates < k:
+                call["fetch_k"] = k  # it cannot choose more than it looks at
+
+        def invoke() -> list[Document]:
+            return retriever.invoke(query, config, **call)
+
+        async def ainvoke() -> list[Document]:
+            return await retriever.ainvoke(query, config, **call)
+
+        return Effect(invoke, ainvoke)
 
 
-class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
+class WrappingRetriever(AddsDocuments, Verifiable, BaseRetriever, CheckedOptions):
     """A retriever around another one: asked in steps, the same sync and async."""
 
     advice: ClassVar[Mapping[str, str]] = OF_SEARCH
@@ -81,11 +139,13 @@ class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
     @abstractmethod
     def _fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
-    ) -> Fetch:
+    ) -> RetrieverFetch:
         """Return how the wrapped retriever is asked."""
 
     @abstractmethod
-    def _steps(self, query: str, fetch: Fetch) -> Effects[OrderedContext[Document]]:
+    def _steps(
+        self, query: str, fetch: RetrieverFetch
+    ) -> Effects[OrderedContext[Document]]:
         """Retrieve."""
 
     def invoke(
@@ -125,44 +185,6 @@ class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
         config = ensure_config(config)
         return await super().ainvoke(input, config, outer_config=config, **kwargs)
 
-    def add_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
-        """Add documents to the store that is searched, as its own retriever does.
-
-        Nothing is split or changed: documents that are cut before, with positions or
-        with overlaps, can be put in order.
-
-        Args:
-            documents: Documents to add.
-            **kwargs: As the store takes them, such as `ids`.
-
-        Returns:
-            The ids of the added documents.
-
-        Raises:
-            InvalidOptionError: The retriever inside searches several stores, or one
-                that takes no documents.
-        """
-        writer = find_writer(self.base_retriever)
-        try:
-            added: list[str] = writer.add_documents(documents, **kwargs)
-        finally:  # some may be there
-            self._forget_chunks()
-        return added
-
-    async def aadd_documents(
-        self, documents: list[Document], **kwargs: Any
-    ) -> list[str]:
-        """Async version of `add_documents`."""
-        writer = find_writer(self.base_retriever)
-        try:
-            added: list[str] = await writer.aadd_documents(documents, **kwargs)
-        finally:
-            self._forget_chunks()
-        return added
-
-    def _forget_chunks(self) -> None:
-        """Forget what is known of the chunks of the store, which was written to."""
-
     def _taken_from(self, call: dict[str, Any]) -> dict[str, Any]:
         """Take the options of one call out of its arguments."""
         names = [n for n in PER_CALL if n in call and n in type(self).model_fields]
@@ -200,7 +222,7 @@ class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
         k: int | None = None,
         outer_config: RunnableConfig | None = None,
         **call: Any,
-    ) -> Fetch:
+    ) -> RetrieverFetch:
         if call:
             refuse_options(type(self).__name__, call)
         check_option("k", k)
@@ -213,20 +235,6 @@ class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
         own = super()._get_ls_params(**kwargs)
         of_wrapped = getattr(self.base_retriever, "_get_ls_params", None)
         return own if of_wrapped is None else {**of_wrapped(**kwargs), **own}
-
-
-class SearchKeywords(ContextKeywords, total=False):
-    """Options of retrievers that read what a search finds, for type checkers."""
-
-    k: int | None
-    widen: Widen | None
-    bm25: bool
-    verify_index: bool
-    documents: SourceLike | None
-
-
-class OrderedKeywords(SearchKeywords, RetrieverKeywords, total=False):
-    """Options of `OrderPreservingRetriever`, for type checkers."""
 
 
 class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
@@ -345,53 +353,35 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
 
     def _fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
-    ) -> Fetch:
+    ) -> RetrieverFetch:
         plan, k = None, self.k if k is None else k
         if self.token_budget is not None:
             plan = FetchPlan(self.token_budget, self.selection, self.widen)
-        return Fetch(self.base_retriever, config, call, k=k, plan=plan)
+        return RetrieverFetch(self.base_retriever, config, call, k=k, plan=plan)
 
-    def _context(self, fetch: Fetch) -> ContextOptions:
+    def _context(self, fetch: RetrieverFetch) -> ContextOptions:
         search = None if self.documents is None else search_filter(*fetch.search)
         return self._options_for(fetch.k, search)
 
-    def _steps(self, query: str, fetch: Fetch) -> Effects[OrderedContext[Document]]:
-        options, more = self._context(fetch), True
-        chunks, words = self._chunks(fetch), self._words(fetch)
+    def _steps(
+        self, query: str, fetch: RetrieverFetch
+    ) -> Effects[OrderedContext[Document]]:
+        retrieval = _DocumentRetrieval(
+            question=query,
+            fetch=fetch,
+            options=self._context(fetch),
+            overlaps=self._overlaps,
+            chunks=self._chunks(fetch),
+            widen=self.widen,
+            words=self._words(fetch),
+        )
         if self.verify_index:
-            self._look.begin(partial(self._readable, fetch), options)
-        while more:
-            found: list[Document] = yield fetch.asking(query)
-            if words is not None or self.widen is not None:
-                found = sort_by_rank(found, hits_of(found), options)
-            if words is not None:
-                found = _fused(found, query, fetch, *words)
-            listed, neighbours = found, NO_NEIGHBOURS
-            if self.widen is not None:
-                hits, ids = hits_of(found), [each.id for each in found]
-                near = NeighbourSearch(
-                    hits, self.widen, options, fills=fetch.fills, ids=ids
-                )
-                stored = []
-                if chunks is not None:
-                    stored = yield from chunks.read(near.requests())
-                brought = [stored_document(each) for _, each in near.neighbours(stored)]
-                listed, neighbours = near.combine(
-                    found, brought, stored=chunks is not None
-                )
-            ordered: OrderedContext[Document] = yield from self._overlaps.arranged(
-                partial(self._arranging, listed, options, neighbours),
-                partial(hits_of, listed),
-                partial(self._readable, fetch),
-                self.document_key,
-            )
-            more = fetch.wants_more(found, used_all=ordered.used_all)
+            self._look.begin(retrieval.find_searched_chunks, retrieval.options)
+        ordered = yield from retrieval.run()
         self._look.tell(self._problems)
-        if found and ordered.used_all and fetch.may_have_more(len(found)):
-            return replace(ordered, came=len(found))
         return ordered
 
-    def _words(self, fetch: Fetch) -> tuple[Bm25, SearchedChunks] | None:
+    def _words(self, fetch: RetrieverFetch) -> tuple[Bm25, SearchedChunks] | None:
         """The index of words, made once for a store, and what a search may see."""
         if not self.bm25:
             return None
@@ -403,20 +393,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             self._by_words = store, Bm25(chunk_store(store))
         return self._by_words[1], chunks
 
-    def _readable(self, fetch: Fetch) -> SearchedChunks | None:
-        """Return the stored chunks that may show the order of those without positions.
-
-        None where they are not asked, or cannot be read as the search may.
-        """
-        if self.documents is not None or self.position_keys is not None:
-            return None
-        try:
-            searched = searched_chunks(*fetch.search, "documents")
-        except InvalidOptionError:
-            return None
-        return None if searched is None else searched[1]
-
-    def _chunks(self, fetch: Fetch) -> SearchedChunks | None:
+    def _chunks(self, fetch: RetrieverFetch) -> SearchedChunks | None:
         """Return the stored chunks that neighbours are read from."""
         if self.widen is None:
             return None
@@ -426,13 +403,44 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         return None if searched is None else searched[1]
 
 
-def _fused(
-    found: list[Document], query: str, fetch: Fetch, words: Bm25, chunks: SearchedChunks
-) -> list[Document]:
-    """Return the documents found, fused with those that BM25 finds, best first."""
-    known = [(stored_id(each), each.page_content) for each in found]
-    depth = max(fetch.asked, len(found))
-    return [
-        found[each] if isinstance(each, int) else stored_document(each)
-        for each in words.fused(query, known, depth, chunks)
-    ]
+@dataclass(kw_only=True)
+class _DocumentRetrieval(Retrieval[Document]):
+    """One question to a retriever of LangChain."""
+
+    fetch: RetrieverFetch
+    chunks: SearchedChunks | None
+    """Those that neighbours are read from."""
+
+    def ask(self) -> Effect:
+        return self.fetch.ask(self.question)
+
+    def hits_of(self, found: Sequence[Document]) -> list[Hit]:
+        return hits_of(found)
+
+    def id_of(self, found: Document) -> str | None:
+        return found.id
+
+    def load_stored(self, chunks: Sequence[StoredChunk]) -> list[Document | None]:
+        return [stored_document(chunk) for chunk in chunks]
+
+    def find_neighbours(
+        self, found: Sequence[Document], search: NeighbourSearch
+    ) -> Effects[tuple[list[Document], CandidateTail]]:
+        read: list[StoredChunk] = []
+        if self.chunks is not None:
+            read = yield from self.chunks.read(search.requests())
+        beside = [stored_document(chunk) for _, chunk in search.neighbours(read)]
+        return search.combine(found, beside, stored=self.chunks is not None)
+
+    def open_store(self) -> SearchedChunks | None:
+        searched = searched_chunks(*self.fetch.search, "documents")
+        return None if searched is None else searched[1]
+
+    def arrange(
+        self,
+        found: Sequence[Document],
+        options: ContextOptions,
+        neighbours: CandidateTail,
+        places: Places,
+    ) -> OrderedContext[Document]:
+        return put_in_order(found, options, neighbours=neighbours, places=places)

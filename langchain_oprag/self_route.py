@@ -15,7 +15,6 @@ from pydantic import ConfigDict, Field, SkipValidation, field_validator, model_v
 
 from langchain_oprag._answers import Answering, DrivenRunnable, ModelCall
 from langchain_oprag._convert import document_of, hits_of
-from langchain_oprag._fetch import Fetch
 from langchain_oprag._models import gives_objects, with_tool
 from langchain_oprag._options import (
     A_MODEL,
@@ -30,7 +29,7 @@ from langchain_oprag._options import (
 from langchain_oprag._prompts import Prompt, Question, fill, read_question, step_prompts
 from langchain_oprag._searched import search_filter, verified_stores
 from langchain_oprag.documents import SourceLike
-from langchain_oprag.retrievers import OrderPreservingRetriever
+from langchain_oprag.retrievers import OrderPreservingRetriever, RetrieverFetch
 from oprag.calls import (
     CALL_DESCRIPTIONS,
     SENTINEL,
@@ -40,10 +39,11 @@ from oprag.calls import (
     qa_prompt,
 )
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, FetchPlan, OnProblem, Order, single_passage
+from oprag.context import ContextOptions, OnProblem, Order, single_passage
 from oprag.diagnosing import Verifiable, Verification
 from oprag.effects import Effects
 from oprag.positions import DocumentKey, PositionKeys
+from oprag.retrieving import FetchPlan
 from oprag.routing import (
     DEFAULT_STEPS,
     OF_RETRIEVERS,
@@ -260,9 +260,9 @@ class _SelfRouting(Answering):
         retriever, config, bound = unwrapped(ranking, self.config)
         if ours and not (retriever.k or retriever.token_budget):
             retriever = retriever.base_retriever
-        fetch = Fetch(retriever, config, bound, plan=plan)
+        fetch = RetrieverFetch(retriever, config, bound, plan=plan)
         fetch.search = ranking, self.config, {}
-        found = yield fetch.asking(self.question.text)
+        found = yield fetch.ask(self.question.text)
         self._hits = hits_of(found, "retriever")
         self._options = replace(self._options, fills=fetch.fills)
         return []

@@ -12,9 +12,9 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.vectorstores import VectorStore
 from pydantic import BaseModel, Field
 
-from langchain_oprag._options import OF_SEARCH, rewrapped, unwrapped
+from langchain_oprag._options import OF_SEARCH, SearchKeywords, rewrapped, unwrapped
 from langchain_oprag.results import format_documents
-from langchain_oprag.retrievers import OrderPreservingRetriever, SearchKeywords
+from langchain_oprag.retrievers import OrderPreservingRetriever
 from langchain_oprag.vector_stores import OrderPreservingVectorStore
 from oprag.agents import NOTHING_FOUND, search_description
 from oprag.effects import run_in_thread

@@ -17,8 +17,13 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import PrivateAttr
 
-from langchain_oprag._options import OF_SEARCH, PER_CALL, refuse_options
-from langchain_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
+from langchain_oprag._options import (
+    OF_SEARCH,
+    PER_CALL,
+    OrderedKeywords,
+    refuse_options,
+)
+from langchain_oprag.retrievers import OrderPreservingRetriever
 from oprag.diagnosing import Verifiable, Verification
 from oprag.errors import InvalidOptionError, describe_type, refuse_unknown, wrong_object
 from oprag.result_key import read_written

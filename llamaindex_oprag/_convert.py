@@ -24,6 +24,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
+from llamaindex_oprag._options import with_tokenizer
 from llamaindex_oprag._relationships import (
     NEXT,
     PARENT,
@@ -31,7 +32,6 @@ from llamaindex_oprag._relationships import (
     SOURCE,
     read_relationships,
 )
-from llamaindex_oprag._tokenizer import with_tokenizer
 from oprag import context
 from oprag.agents import write_new_passages
 from oprag.chunk import ChainedPlace, Chunk, Hit, Passage, Span
@@ -252,8 +252,11 @@ def hits_of(nodes: Iterable[NodeWithScore | BaseNode], *others: type) -> list[Hi
     Raises:
         InvalidOptionError: They are no list of nodes with scores, or of the others.
     """
-    check_entries("nodes", nodes, NodeWithScore, *others)
-    return list(map(_hit, nodes))
+    kinds = (NodeWithScore, *others)
+    is_list = isinstance(nodes, (list, tuple))
+    if not is_list or not all(isinstance(node, kinds) for node in nodes):
+        check_entries("nodes", nodes, *kinds)
+    return [_hit(node) for node in nodes]
 
 
 def _hit(scored: NodeWithScore | BaseNode) -> Hit:

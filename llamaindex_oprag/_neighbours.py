@@ -19,7 +19,7 @@ from llamaindex_oprag.stores import chunk_store
 from oprag.context import NO_NEIGHBOURS, CandidateTail, NeighbourSearch
 from oprag.effects import Effect, Effects, run_in_thread
 from oprag.errors import InvalidOptionError
-from oprag.stores import Bm25, ChunkStore, SearchedChunks, SearchFilter
+from oprag.stores import ChunkStore, SearchedChunks, SearchFilter
 
 
 class Neighbourhood:
@@ -93,7 +93,7 @@ class Neighbourhood:
                 beside = getattr(node, f"{side}_node")
                 if beside is not None and beside.node_id not in found:
                     asked.setdefault(beside.node_id, (number, side))
-            work = partial(nodes_by_id, self._index, [*asked])
+            work = partial(load_nodes, self._index, [*asked])
             came: list[BaseNode] = yield Effect(work, partial(run_in_thread, work))
             there = {node.node_id: node for node in came}
             kept = [(*asked[each], there[each]) for each in asked if each in there]
@@ -112,35 +112,10 @@ class Neighbourhood:
         return where is None or is_admitted(node, [where])
 
 
-def fused(
-    found: Sequence[NodeWithScore],
-    question: str,
-    asked: int,
-    words: tuple[Any, Bm25, SearchedChunks],
-) -> list[NodeWithScore]:
-    """Return what was found, and what BM25 finds, best first.
-
-    Args:
-        found: Best first.
-        question: Its words are looked for.
-        asked: How many nodes were asked for; 0 where that is not known.
-        words: The index, its words, and its nodes as the search may see them.
-    """
-    index, bm25, chunks = words
-    known = [(each.node.node_id, each.node.get_content()) for each in found]
-    best = bm25.fused(question, known, max(asked, len(found)), chunks)
-    new = [chunk.id for chunk in best if not isinstance(chunk, int)]
-    read = nodes_by_id(index, new) if new else []
-    nodes = {node.node_id: node for node in read}
-    return [
-        found[each] if isinstance(each, int) else NodeWithScore(node=nodes[each.id])
-        for each in best
-        if isinstance(each, int) or each.id in nodes  # and not deleted just now
-    ]
-
-
-def nodes_by_id(index: Any, ids: Sequence[str]) -> list[BaseNode]:
+def load_nodes(index: Any, ids: Sequence[str]) -> list[BaseNode]:
     """Return nodes of an index, as a search gives them; those that are there."""
+    if not ids:
+        return []
     store = index.vector_store
     if store.stores_text:
         nodes: list[BaseNode] = store.get_nodes(node_ids=[*ids])

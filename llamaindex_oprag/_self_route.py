@@ -23,19 +23,19 @@ from llamaindex_oprag._answers import (
     ModelCall,
 )
 from llamaindex_oprag._convert import hits_of, new_node, node_of, sent_text
-from llamaindex_oprag._fetch import Fetch
 from llamaindex_oprag._llms import check_llm
+from llamaindex_oprag._options import default_tokenizer, with_tokenizer
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag._searched import search_filter
-from llamaindex_oprag._tokenizer import default_tokenizer, with_tokenizer
 from llamaindex_oprag.documents import source_or_none
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
-from llamaindex_oprag.retrievers import OrderPreservingRetriever
+from llamaindex_oprag.retrievers import OrderPreservingRetriever, RetrieverFetch
 from oprag.calls import CallModel, Dialogue, qa_prompt
-from oprag.context import ContextOptions, FetchPlan, Problems, single_passage
+from oprag.context import ContextOptions, Problems, single_passage
 from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError, ModelCallError
 from oprag.metadata import DOC_URI, RESULT_KEYS, make_named_id
+from oprag.retrieving import FetchPlan
 from oprag.routing import (
     Routed,
     RouteOptions,
@@ -255,7 +255,7 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
             ranking, fills = retriever.best_first(tokens)
             return ranking, fills and not limited
         plan = None if tokens is None else FetchPlan(tokens)
-        fetch = Fetch(retriever, plan=plan)
+        fetch = RetrieverFetch(retriever, plan=plan)
         return fetch.retriever(), fetch.fills and not limited
 
     def full_texts(self) -> DocumentSource | None:

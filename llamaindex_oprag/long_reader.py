@@ -16,8 +16,8 @@ from llama_index.core.types import RESPONSE_TEXT_TYPE
 
 from llamaindex_oprag._answers import EMPTY_RESPONSE, Answering, DrivenSynthesizer
 from llamaindex_oprag._llms import check_llm
+from llamaindex_oprag._options import default_tokenizer
 from llamaindex_oprag._prompts import check_template
-from llamaindex_oprag._tokenizer import default_tokenizer
 from llamaindex_oprag.results import as_nodes, as_passages
 from oprag.calls import Dialogue, aanswer, answer
 from oprag.documents import check_entries

@@ -12,13 +12,11 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.indices.base import BaseIndex
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._call_options import AssignableOption
 from llamaindex_oprag._convert import hits_of, new_node, node_of
-from llamaindex_oprag._fetch import Fetch
+from llamaindex_oprag._options import AssignableOption, with_tokenizer
 from llamaindex_oprag._searched import search_filter, verified_stores
-from llamaindex_oprag._tokenizer import with_tokenizer
 from llamaindex_oprag.documents import SourceLike, document_source
-from llamaindex_oprag.retrievers import WrappingRetriever
+from llamaindex_oprag.retrievers import RetrieverFetch, WrappingRetriever
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, OrderedContext, load_texts_then
 from oprag.diagnosing import Verification
@@ -132,7 +130,7 @@ class LongUnitRetriever(WrappingRetriever):
 
     def _verification(self) -> Verification:
         stores, options = verified_stores(self.base_retriever), self._bound_options()
-        return Verification(stores, options, find=self._chosen, read_found=read_units)
+        return Verification(stores, options, find=self._choose, read_found=read_units)
 
     def _bound_options(self) -> ContextOptions:
         """The options, with full texts only as far as the search's filter admits."""
@@ -141,12 +139,15 @@ class LongUnitRetriever(WrappingRetriever):
 
     def _steps(self, query: QueryBundle) -> Effects[OrderedContext[NodeWithScore]]:
         options, more = self._bound_options(), True
-        fetch = Fetch(self.base_retriever, at_least=chunks_for_units(self._k))
+        fetch = RetrieverFetch(self.base_retriever, at_least=chunks_for_units(self._k))
         while more:
-            found: list[NodeWithScore] = yield self._asking(query, fetch)
-            work = partial(self._chosen, hits_of(found))
-            chosen: ChosenUnits = yield load_texts_then(options, work)
-            more = fetch.wants_more(found, used_all=chosen.too_few)
+            found: list[NodeWithScore] = yield self._ask(query, fetch)
+            hits = hits_of(found)
+            choose = partial(self._choose, hits)
+            chosen: ChosenUnits = yield load_texts_then(options, choose)
+            more = fetch.wants_more(
+                hits.copy, returned=len(found), used_all=chosen.too_few
+            )
         if chosen.chunks is not None:
             return chosen.chunks.map(node_of)
         nodes = []
@@ -156,5 +157,5 @@ class LongUnitRetriever(WrappingRetriever):
             nodes.append(NodeWithScore(node=node, score=chunk.score))
         return OrderedContext(nodes, used_all=False)
 
-    def _chosen(self, hits: Sequence[Hit], options: ContextOptions) -> ChosenUnits:
+    def _choose(self, hits: Sequence[Hit], options: ContextOptions) -> ChosenUnits:
         return choose_units(self._index, hits, self._k, options)

@@ -19,8 +19,8 @@ from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._call_options import PostprocessingWithOptions
 from llamaindex_oprag._convert import arrange, hits_of, scored_node
+from llamaindex_oprag._options import PostprocessingWithOptions
 from llamaindex_oprag._pickles import refuse_lost_state
 from llamaindex_oprag._searched import as_retriever, verified_stores
 from llamaindex_oprag.documents import SourceLike, document_source, source_or_none

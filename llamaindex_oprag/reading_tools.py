@@ -8,7 +8,7 @@ from typing import Any
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.tools import FunctionTool, ToolOutput
 
-from llamaindex_oprag._tokenizer import default_tokenizer
+from llamaindex_oprag._options import default_tokenizer
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.results import as_nodes
 from llamaindex_oprag.tools import numbered

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Never, Self, Unpack
 
 import llama_index.core.instrumentation as instrument
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
+from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.indices.base import BaseIndex
+from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._call_options import AssignableOption, RetrievingWithOptions
 from llamaindex_oprag._convert import arrange, hits_of
-from llamaindex_oprag._fetch import Fetch
-from llamaindex_oprag._neighbours import Neighbourhood, fused, store_of
+from llamaindex_oprag._neighbours import Neighbourhood, load_nodes, store_of
+from llamaindex_oprag._options import (
+    AssignableOption,
+    RetrievingWithOptions,
+    with_tokenizer,
+)
 from llamaindex_oprag._searched import (
     OF_SEARCH,
     as_retriever,
@@ -27,12 +31,11 @@ from llamaindex_oprag._searched import (
     searched_index,
     verified_stores,
 )
-from llamaindex_oprag._tokenizer import with_tokenizer
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from llamaindex_oprag.events import OrderedContextEvent
 from oprag.agents import ToolAnswer
-from oprag.chaining import Overlaps
-from oprag.chunk import ChainedPlace
+from oprag.chaining import Overlaps, Places
+from oprag.chunk import Hit
 from oprag.context import (
     DEFAULTS,
     NO_NEIGHBOURS,
@@ -40,7 +43,6 @@ from oprag.context import (
     CitationNumbers,
     ContextKeywords,
     ContextOptions,
-    FetchPlan,
     NeighbourSearch,
     OrderedContext,
     Problems,
@@ -48,14 +50,13 @@ from oprag.context import (
     Widen,
     check_option,
     check_widening,
-    load_texts_then,
-    sort_by_rank,
 )
 from oprag.diagnosing import FirstLook, Verifiable, Verification
 from oprag.documents import DocumentSource
 from oprag.effects import Effect, Effects, arun_effects, run_effects
-from oprag.errors import InvalidOptionError, refuse_unknown, refuse_unnamed
-from oprag.stores import Bm25, SearchedChunks
+from oprag.errors import refuse_unknown, refuse_unnamed
+from oprag.retrieving import Fetch, FetchPlan, Retrieval
+from oprag.stores import Bm25, SearchedChunks, StoredChunk
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -76,6 +77,42 @@ class OrderedKeywords(RetrieverKeywords, total=False):
     widen: Widen | None
     bm25: bool
     verify_index: bool
+
+
+class RetrieverFetch(Fetch):
+    """How many nodes the base retriever is asked for, in one retrieval.
+
+    Args:
+        base: The retriever underneath. Not written to: copies of it ask for more.
+        k: How many nodes to return; None for as many as come.
+        plan: How many nodes an index is asked for where nobody says it: neither `k`
+            nor a `similarity_top_k` other than LlamaIndex's default.
+        at_least: Nodes to begin with, whatever the retriever's own number.
+    """
+
+    def __init__(
+        self,
+        base: BaseRetriever,
+        *,
+        k: int | None = None,
+        plan: FetchPlan | None = None,
+        at_least: int = 0,
+    ) -> None:
+        self.base = base
+        own: int | None = None
+        if isinstance(base, VectorIndexRetriever):
+            own = base.similarity_top_k
+        is_open = own == DEFAULT_SIMILARITY_TOP_K
+        super().__init__(own, is_open=is_open, k=k, plan=plan, at_least=at_least)
+
+    def retriever(self) -> BaseRetriever:
+        """Return the base retriever, or a copy that asks for as many as wanted."""
+        asked = self.asked
+        if not asked or asked == self.own:
+            return self.base
+        asking: Any = copy.copy(self.base)
+        asking.similarity_top_k = asked
+        return asking  # type: ignore[no-any-return]  # a copy of the same class
 
 
 class WrappingRetriever(Verifiable, RetrievingWithOptions, BaseRetriever):
@@ -121,19 +158,19 @@ class WrappingRetriever(Verifiable, RetrievingWithOptions, BaseRetriever):
         _dispatcher.event(OrderedContextEvent(why=dict(ordered.why)))
         return ordered.warn_and_return(self._problems)
 
-    def _asking(self, query: QueryBundle, fetch: Fetch) -> Effect:
+    def _ask(self, query: QueryBundle, fetch: RetrieverFetch) -> Effect:
         """Return the next question to the base retriever; index nodes are resolved."""
         base = fetch.retriever()
-        resolved = super()._handle_recursive_retrieval
-        aresolved = super()._ahandle_recursive_retrieval
+        resolve = super()._handle_recursive_retrieval
+        aresolve = super()._ahandle_recursive_retrieval
 
-        def now() -> list[NodeWithScore]:
-            return resolved(query, base.retrieve(query))
+        def retrieve() -> list[NodeWithScore]:
+            return resolve(query, base.retrieve(query))
 
-        async def later() -> list[NodeWithScore]:
-            return await aresolved(query, await base.aretrieve(query))
+        async def aretrieve() -> list[NodeWithScore]:
+            return await aresolve(query, await base.aretrieve(query))
 
-        return Effect(now, later)
+        return Effect(retrieve, aretrieve)
 
     def _handle_recursive_retrieval(
         self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
@@ -238,7 +275,8 @@ class OrderPreservingRetriever(WrappingRetriever):
         self._by_words: tuple[Any, Bm25] | None = None
         self._overlaps = Overlaps()
         self._look = FirstLook(enabled=verify_index)
-        self._arrange: Callable[..., OrderedContext[NodeWithScore]] = arrange
+        self._reading: dict[str, Any] = {}
+        """How results are read, as `arrange` takes it."""
         self._evidence: ToolAnswer[Any]
         super().__init__(
             base_retriever,
@@ -275,12 +313,12 @@ class OrderPreservingRetriever(WrappingRetriever):
 
         With `seen` its `_evidence` is then what is not in that.
         """
-        arranging = partial(arrange, as_text=True, seen=seen, numbers=numbers)
+        reading = {"as_text": True, "seen": seen, "numbers": numbers}
         options, problems = replace(self._options, citations=True), self._problems
         if seen is not None:  # that there is not enough new text is no mistake
             problems = problems.silence_budget()
         copied = copy.copy(self)
-        vars(copied).update(_arrange=arranging, _options=options, _problems=problems)
+        vars(copied).update(_reading=reading, _options=options, _problems=problems)
         return copied
 
     def best_first(self, token_budget: int | None) -> tuple[Self, bool]:
@@ -296,7 +334,8 @@ class OrderPreservingRetriever(WrappingRetriever):
         ranking = copy.copy(self)
         if options.top_n is None and options.token_budget is None and token_budget:
             if self._widen is None:
-                fetch = Fetch(self.base_retriever, plan=FetchPlan(token_budget))
+                plan = FetchPlan(token_budget)
+                fetch = RetrieverFetch(self.base_retriever, plan=plan)
                 fills = fetch.fills
                 options = replace(options, top_n=fetch.asked if fills else None)
             else:
@@ -306,69 +345,29 @@ class OrderPreservingRetriever(WrappingRetriever):
         return ranking, fills
 
     def _steps(self, query: QueryBundle) -> Effects[OrderedContext[NodeWithScore]]:
-        options, around, more = self._bound_options(), self._neighbourhood(), True
-        self._look.begin(self._readable, options)
-        plan = None
+        options, plan = self._bound_options(), None
         if options.token_budget is not None:
             plan = FetchPlan(options.token_budget, options.selection, self._widen)
-        fetch = Fetch(self.base_retriever, k=options.top_n, plan=plan)
-        while more:
-            found: list[NodeWithScore] = yield self._asking(query, fetch)
-            if self._bm25 or around is not None:
-                found = sort_by_rank(found, hits_of(found), options)
-            if (words := self._words()) is not None:
-                found = fused(found, query.query_str, fetch.asked, words)
-            listed, neighbours = found, NO_NEIGHBOURS
-            if around is not None and self._widen is not None:
-                hits = hits_of(found)
-                ids = [each.node.node_id for each in found]
-                near = NeighbourSearch(
-                    hits, self._widen, options, fills=fetch.fills, ids=ids
-                )
-                listed, neighbours = yield from around.widened(found, near)
-            ordered: OrderedContext[NodeWithScore] = yield from self._overlaps.arranged(
-                partial(self._arranging, listed, options, neighbours),
-                partial(hits_of, listed),
-                self._readable,
-                options.document_key,
-            )
-            more = fetch.wants_more(found, used_all=ordered.used_all)
+        retrieval = _NodeRetrieval(
+            question=query.query_str,
+            fetch=RetrieverFetch(self.base_retriever, k=options.top_n, plan=plan),
+            options=options,
+            overlaps=self._overlaps,
+            widen=self._widen,
+            words=self._words(),
+            neighbourhood=self._neighbourhood(),
+            query=query,
+            component=self,
+        )
+        self._look.begin(retrieval.find_searched_chunks, options)
+        ordered = yield from retrieval.run()
         self._look.tell(self._problems)
         if isinstance(ordered, ToolAnswer):
             self._evidence = ordered
-        starved = ordered.used_all and found and fetch.may_have_more(len(found))
-        if starved and options.top_n is None:
-            ordered = replace(ordered, came=len(found))
         return ordered
 
-    def _arranging(
-        self,
-        nodes: Sequence[NodeWithScore],
-        options: ContextOptions,
-        neighbours: CandidateTail,
-        places: Mapping[int, ChainedPlace],
-    ) -> Effect:
-        """Return how nodes that come best first are put in order."""
-        work = partial(self._arrange, nodes, neighbours=neighbours, places=places)
-        return load_texts_then(options, work)
-
-    def _readable(self) -> SearchedChunks | None:
-        """Return the stored nodes that may show the order of those without positions.
-
-        None where they are not asked, or cannot be read as the search may.
-        """
-        if self._options.documents is not None or self._options.position_keys:
-            return None
-        store = store_of(searched_index(self.base_retriever))
-        if store is None:
-            return None
-        try:
-            return SearchedChunks(store, search_filter(self.base_retriever))
-        except InvalidOptionError:
-            return None
-
-    def _words(self) -> tuple[Any, Bm25, SearchedChunks] | None:
-        """The index, its words, read once for it, and what a search may see."""
+    def _words(self) -> tuple[Bm25, SearchedChunks] | None:
+        """The words of the index, read once for it, and what a search may see."""
         if not self._bm25:
             return None
         index = searched_index(self.base_retriever)
@@ -378,7 +377,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         if self._by_words is None or self._by_words[0] is not index:
             self._by_words = index, Bm25(store)
         search = search_filter(self.base_retriever)
-        return *self._by_words, SearchedChunks(store, search, "bm25")
+        return self._by_words[1], SearchedChunks(store, search, "bm25")
 
     def _neighbourhood(self) -> Neighbourhood | None:
         """Return the source of neighbours; None without `widen`."""
@@ -395,3 +394,52 @@ class OrderPreservingRetriever(WrappingRetriever):
         if not isinstance(documents, DocumentSource):
             return options
         return replace(options, documents=documents.within(search_filter(self)))
+
+
+@dataclass(kw_only=True)
+class _NodeRetrieval(Retrieval[NodeWithScore]):
+    """One question to a retriever of LlamaIndex."""
+
+    fetch: RetrieverFetch
+    query: QueryBundle
+    component: OrderPreservingRetriever
+    neighbourhood: Neighbourhood | None
+    """Where neighbours are read; None without `widen`."""
+
+    def ask(self) -> Effect:
+        return self.component._ask(self.query, self.fetch)  # noqa: SLF001 -- of this module
+
+    def hits_of(self, found: Sequence[NodeWithScore]) -> list[Hit]:
+        return hits_of(found)
+
+    def id_of(self, found: NodeWithScore) -> str | None:
+        return found.node.node_id
+
+    def load_stored(self, chunks: Sequence[StoredChunk]) -> list[NodeWithScore | None]:
+        index = searched_index(self.fetch.base)
+        loaded = load_nodes(index, [chunk.id for chunk in chunks])
+        nodes = {node.node_id: NodeWithScore(node=node) for node in loaded}
+        return [nodes.get(chunk.id) for chunk in chunks]
+
+    def find_neighbours(
+        self, found: Sequence[NodeWithScore], search: NeighbourSearch
+    ) -> Effects[tuple[list[NodeWithScore], CandidateTail]]:
+        if self.neighbourhood is None:
+            return [*found], NO_NEIGHBOURS
+        return (yield from self.neighbourhood.widened(found, search))
+
+    def open_store(self) -> SearchedChunks | None:
+        store = store_of(searched_index(self.fetch.base))
+        if store is None:
+            return None
+        return SearchedChunks(store, search_filter(self.fetch.base))
+
+    def arrange(
+        self,
+        found: Sequence[NodeWithScore],
+        options: ContextOptions,
+        neighbours: CandidateTail,
+        places: Places,
+    ) -> OrderedContext[NodeWithScore]:
+        how = self.component._reading  # noqa: SLF001 -- as above
+        return arrange(found, options, neighbours=neighbours, places=places, **how)

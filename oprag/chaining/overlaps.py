@@ -31,7 +31,7 @@ Places = Mapping[int, ChainedPlace]
 _Reports: TypeAlias = dict[str, tuple[str, Counts]]
 """By document its name and its pages, of which an error of a question speaks."""
 _ErrorT = TypeVar("_ErrorT", bound=OpragError)
-Arranging = Callable[[Places], Effect]
+ArrangeAt = Callable[[Places], Effect]
 """Puts the hits in order, with these places."""
 
 
@@ -73,46 +73,39 @@ class Overlaps:
             self._known.clear()
             self._rows = {}
 
-    def arranged(
+    def arrange_again(
         self,
-        arranging: Arranging,
-        hits: Callable[[], Sequence[Hit]],
-        chunks: Callable[[], SearchedChunks | None],
+        arrange_at: ArrangeAt,
+        first: Any,
+        hits: Sequence[Hit],
+        chunks: SearchedChunks,
         document_key: DocumentKey | None = None,
     ) -> Effects[Any]:
-        """Put hits in order, by the store where they lack positions.
+        """Put hits in order that lack positions, by what the store shows of them.
 
         Args:
-            arranging: Does it; what it raises is raised where the store does not help.
-            hits: Reads the hits, best first.
-            chunks: Gives the store as anyone who searched may read it; None where it
-                is not known how.
+            arrange_at: Puts the hits in order.
+            first: What it gave without places, or the `PositionError` that it raised.
+            hits: The hits, best first.
+            chunks: The store as anyone who searched may read it.
             document_key: As retrieval takes it.
 
         Returns:
-            What `arranging` gives.
+            What `arrange_at` gives with the places; `first` if the store shows none.
         """
-        error: PositionError | None = None
-        ordered: Any = None
-        try:
-            ordered = yield arranging({})
-        except PositionError as raised:
-            error = raised
-        found = [error] if error else ordered.problems
-        if not any(isinstance(each, PositionError) for each in found):
-            return ordered
-        seen = chunks()
-        unplaced = [] if seen is None else Unplaced.find_all(hits(), document_key)
-        if seen is None or not unplaced:
-            return _given(ordered, error)
-        places, reports = yield from self._read(unplaced, hits(), seen)
-        if not places and error is not None:
-            raise _reported(error, reports)
-        try:
-            ordered = (yield arranging(places)) if places else ordered
-        except PositionError as raised:
-            raise _reported(raised, reports) from None
-        problems = [_reported(each, reports, is_kept=True) for each in ordered.problems]
+        unplaced = Unplaced.find_all(hits, document_key)
+        reports: _Reports = {}
+        ordered: Any = first
+        if unplaced:
+            places, reports = yield from self._read(unplaced, hits, chunks)
+            if places:
+                try:
+                    ordered = yield arrange_at(places)
+                except PositionError as error:
+                    raise _report(error, reports) from None
+        if isinstance(ordered, PositionError):
+            raise _report(ordered, reports)
+        problems = [_report(each, reports, is_kept=True) for each in ordered.problems]
         return replace(ordered, problems=tuple(problems)) if reports else ordered
 
     def _read(
@@ -220,13 +213,7 @@ class Overlaps:
         return rows
 
 
-def _given(ordered: Any, error: PositionError | None) -> Any:
-    if error is not None:
-        raise error
-    return ordered
-
-
-def _reported(
+def _report(
     error: _ErrorT, reports: _Reports, *, is_kept: bool = False
 ) -> _ErrorT | PositionError:
     """Return the error that says it of the index, where there is one."""

@@ -1,7 +1,7 @@
 """From retrieved chunks to ordered passages within a budget; `arrange` does it."""
 
 from oprag.context.assembly import OrderedContext, arrange, load_texts_then
-from oprag.context.budget import FetchPlan, too_small
+from oprag.context.budget import SHORT_CHUNK, count_seeds, too_small
 from oprag.context.fields import OpragErrorsMixin
 from oprag.context.from_texts import order_context
 from oprag.context.neighbours import (
@@ -35,11 +35,11 @@ __all__ = [
     "DEFAULTS",
     "DESCRIPTIONS",
     "NO_NEIGHBOURS",
+    "SHORT_CHUNK",
     "CandidateTail",
     "CitationNumbers",
     "ContextKeywords",
     "ContextOptions",
-    "FetchPlan",
     "NeighbourSearch",
     "OnProblem",
     "OpragErrorsMixin",
@@ -54,6 +54,7 @@ __all__ = [
     "check_option",
     "check_widening",
     "cite_text",
+    "count_seeds",
     "headers",
     "load_texts_then",
     "locate_hits",

@@ -1,7 +1,6 @@
-"""Numbers of chunks to ask for, and the chunks that a token budget holds, as sent.
+"""The chunks that a token budget holds, as they are sent.
 
-The frameworks fetch 4 (LangChain) or 2 (LlamaIndex) chunks by default, which would
-starve any budget. What comes is best first, and stays so while it is chosen: cutting
+What comes is best first, and stays so while it is chosen: cutting
 drops the least relevant chunk and not the end of the document. With
 `selection="recall"` text is chosen by rank and position; either way it is taken while
 the sum of its counts fits. Then what comes of it is counted, and the worst chunk
@@ -11,15 +10,15 @@ dropped, until it fits.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from math import ceil
 from operator import add
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-from oprag.chunk import Chunk, Hit, Passage
+from oprag.chunk import Chunk, Passage
 from oprag.context.numbers import CitationNumbers
-from oprag.context.options import ContextOptions, Selection
+from oprag.context.options import ContextOptions
 from oprag.context.passages import build_passages, single_passage
 from oprag.context.results import best_chunk, merge_metadata
 from oprag.context.text import cite_text, headers
@@ -28,18 +27,11 @@ from oprag.marks import GAP_MARK, escape_marks
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER, as_number
 from oprag.tokens import resolve_token_counter
 
-_CANDIDATES = 1200
-"""Chunks to choose from; as many as `benchmarks/recall` was measured with."""
 LONG_TOKEN = 8
 """Characters of a token in the longest words: full texts are read on so far."""
-_SHORT_CHUNK = 64
+SHORT_CHUNK = 64
 """Tokens that a short chunk has: half of OP-RAG's 128."""
-_LEAST = 16
 _LEAST_JUDGING = 48
-_FUSED = 320  # hits of each of two searches, so that the best of both are known
-_FILLING_HITS = 20
-"""Hits at first where their neighbours fill the budget."""
-_GROWTH = 2
 _UNUSED = 0.03
 """Share of a budget that may be left over before chunks are cut."""
 _IN_COMMON = 4
@@ -98,76 +90,7 @@ def too_small(token_budget: int, needed: int) -> BudgetTooSmallError:
 
 def count_seeds(token_budget: int) -> int:
     """Return how many of the best say what text is worth: as many as fill a budget."""
-    return max(_LEAST_JUDGING, ceil(token_budget / _SHORT_CHUNK))
-
-
-class FetchPlan:
-    """Asks for as many chunks as would fill the budget, then for twice as many.
-
-    Args:
-        token_budget: Tokens to fill; at least 1.
-        selection: `"recall"` asks for many, so that there is something to choose from.
-        widen: Neighbours that are read beside each hit, see
-            `oprag.context.NeighbourSearch`. Fewer hits fill the budget then.
-
-    Example:
-        >>> plan = FetchPlan(token_budget=8_192)
-        >>> plan.k
-        128
-        >>> hits = [Hit(str(number), {"source": "a"}) for number in range(150)]
-        >>> plan.wants_more(lambda: hits[:128], returned=128, used_all=True)
-        True
-        >>> plan.k
-        256
-        >>> plan.wants_more(lambda: hits, returned=150, used_all=True)  # no more there
-        False
-    """
-
-    def __init__(
-        self,
-        token_budget: int,
-        selection: Selection = "budget",
-        widen: int | Literal["fill"] | None = None,
-    ) -> None:
-        chooses = selection == "recall"
-        if widen == "fill":
-            self.k = (
-                max(_FUSED, count_seeds(token_budget)) if chooses else _FILLING_HITS
-            )
-        else:
-            fills = -(-token_budget // (_SHORT_CHUNK * (1 + 2 * (widen or 0))))
-            self.k = max(_LEAST, fills, _CANDIDATES if chooses and not widen else 0)
-        """Chunks to ask for next."""
-        self._distinct = 0
-
-    @classmethod
-    def start_with(cls, k: int) -> FetchPlan:
-        """Return a plan that first asks for `k` chunks, whatever they are to fill."""
-        plan = cls(token_budget=1)
-        plan.k = k
-        return plan
-
-    def wants_more(
-        self, hits: Callable[[], Iterable[Hit]], *, returned: int, used_all: bool
-    ) -> bool:
-        """Whether to ask again, now for `k` chunks (which this doubles).
-
-        Args:
-            hits: Makes what the store gave for the last `k`; called only where that
-                matters. Some stores give the same again, as often as they are asked.
-            returned: How many these are.
-            used_all: Whether all of them fitted the budget.
-        """
-        if returned < self.k or not used_all:
-            return False
-        distinct = len(
-            {(h.text, h.document, repr(h.metadata), h.offsets) for h in hits()}
-        )
-        if distinct <= self._distinct:
-            return False
-        self._distinct = distinct
-        self.k *= _GROWTH
-        return True
+    return max(_LEAST_JUDGING, ceil(token_budget / SHORT_CHUNK))
 
 
 class BudgetFiller:

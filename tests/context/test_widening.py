@@ -5,13 +5,7 @@ from typing import Any
 import pytest
 
 from oprag.chunk import Hit
-from oprag.context import (
-    CandidateTail,
-    ContextOptions,
-    FetchPlan,
-    NeighbourSearch,
-    arrange,
-)
+from oprag.context import CandidateTail, ContextOptions, NeighbourSearch, arrange
 from oprag.effects import run_effects
 from oprag.errors import InvalidOptionError
 from oprag.metadata import make_indexed_id
@@ -234,14 +228,6 @@ def test_filling_needs_a_budget_and_neighbours_need_keys():
     lacking = bare.combine(["text"], [], stored=True)[1].lacking
     assert lacking
     assert "doc_key" in lacking.message
-
-
-def test_fewer_hits_are_asked_for_where_neighbours_come_too():
-    asked = [FetchPlan(64 * 90, widen=widen).k for widen in (None, 1, 4, "fill")]
-
-    assert asked == [90, 30, 16, 20]
-    # Chosen by position, neighbours compete with hits, and two searches are fused.
-    assert [FetchPlan(64 * n, "recall", "fill").k for n in (90, 600)] == [320, 600]
 
 
 @pytest.mark.parametrize("widen", [0, -1, 1.0, True, "all", "1"])

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from oprag.context import ContextOptions, FetchPlan, Order, Selection, arrange
+from oprag.context import ContextOptions, Order, Selection, arrange
 from oprag.errors import invalid_option
+from oprag.retrieving import FetchPlan
 from oprag_eval.bench import Bench, Search
 from oprag_eval.data import Question
 from oprag_eval.official.dos_rag import (

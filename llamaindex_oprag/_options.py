@@ -1,4 +1,4 @@
-"""Options that can be assigned later, or given for one call.
+"""Options that can be assigned later, given for one call, or left to LlamaIndex.
 
 LlamaIndex's methods take no options, and it traces what overrides them a second time:
 so these stand beside its base classes, and not below them.
@@ -11,10 +11,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+import llama_index.core
 from llama_index.core.schema import NodeWithScore, QueryType
 
-from oprag.context import DESCRIPTIONS
+from oprag.context import DESCRIPTIONS, ContextOptions
 from oprag.errors import refuse_in_call
+from oprag.tokens import TokenizerSpec
 
 
 class AssignableOption:
@@ -123,3 +125,21 @@ def _split(call: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 _QUERY = ("query_bundle", "query_str")
+
+
+def default_tokenizer(token_counter: TokenizerSpec) -> TokenizerSpec:
+    """Return a counter as it was given; without one, what LlamaIndex was told to use.
+
+    That is `Settings.tokenizer`, if somebody set it: asking for it would set it.
+    """
+    if token_counter is None:
+        return llama_index.core.global_tokenizer
+    return token_counter
+
+
+def with_tokenizer(options: ContextOptions) -> ContextOptions:
+    """Return options whose counter is LlamaIndex's, where none was given."""
+    counter = default_tokenizer(options.token_counter)
+    if counter is options.token_counter:
+        return options
+    return replace(options, token_counter=counter)

@@ -1,0 +1,91 @@
+"""Documents are added to the store that a retriever searches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.retrievers import RetrieverLike
+
+from langchain_oprag._options import unwrapped
+from langchain_oprag._searched import inner_searches
+from oprag.errors import InvalidOptionError
+
+
+class AddsDocuments:
+    """Adds documents to the one store that `base_retriever` searches."""
+
+    base_retriever: RetrieverLike
+
+    def add_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
+        """Add documents to the store that is searched, as its own retriever does.
+
+        Nothing is split or changed: documents that are cut before, with positions or
+        with overlaps, can be put in order.
+
+        Args:
+            documents: Documents to add.
+            **kwargs: As the store takes them, such as `ids`.
+
+        Returns:
+            The ids of the added documents.
+
+        Raises:
+            InvalidOptionError: The retriever inside searches several stores, or one
+                that takes no documents.
+        """
+        writer = _find_writer(self.base_retriever)
+        try:
+            added: list[str] = writer.add_documents(documents, **kwargs)
+        finally:  # some may be there
+            self._forget_chunks()
+        return added
+
+    async def aadd_documents(
+        self, documents: list[Document], **kwargs: Any
+    ) -> list[str]:
+        """Async version of `add_documents`."""
+        writer = _find_writer(self.base_retriever)
+        try:
+            added: list[str] = await writer.aadd_documents(documents, **kwargs)
+        finally:
+            self._forget_chunks()
+        return added
+
+    def _forget_chunks(self) -> None:
+        """Forget what is known of the chunks of the store, which was written to."""
+
+
+def _find_writer(retriever: Any) -> Any:
+    """Return the one retriever inside that documents can be added to.
+
+    Args:
+        retriever: Any.
+
+    Raises:
+        InvalidOptionError: There is none, or there are several.
+    """
+    writers = [*_writers(retriever)]
+    targets = {id(getattr(each, "vectorstore", each)) for each in writers}
+    if len(targets) == 1 and None not in writers:
+        return writers[0]
+    message = (
+        "add_documents() adds to the one store that is searched, and "
+        f"{type(retriever).__name__} searches several, or one that takes no documents. "
+        "Call add_documents() of the store itself."
+    )
+    raise InvalidOptionError(message, option="base_retriever", value=retriever)
+
+
+def _writers(retriever: Any) -> Iterator[Any]:
+    """Yield what takes documents; None for a retriever that takes none."""
+    retriever, _, _ = unwrapped(retriever, {})
+    if callable(getattr(retriever, "add_documents", None)):
+        yield retriever
+        return
+    inner = inner_searches(retriever)
+    for each in inner:
+        yield from _writers(each)
+    if not inner:
+        yield None

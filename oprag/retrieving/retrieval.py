@@ -1,0 +1,327 @@
+"""One retrieval: how many are asked for, and the steps until a budget is full.
+
+The frameworks fetch 4 (LangChain) or 2 (LlamaIndex) chunks by default, which would
+starve any budget. An adapter says how its retriever is asked, what its objects hold,
+and how they are arranged. The order of the steps is here, without I/O: what is asked is
+an `Effect`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Generic, Literal, TypeVar
+
+from oprag.chaining import Overlaps, Places
+from oprag.chunk import Hit
+from oprag.context import (
+    NO_NEIGHBOURS,
+    SHORT_CHUNK,
+    CandidateTail,
+    ContextOptions,
+    NeighbourSearch,
+    OrderedContext,
+    Selection,
+    Widen,
+    count_seeds,
+    load_texts_then,
+    sort_by_rank,
+)
+from oprag.effects import Effect, Effects
+from oprag.errors import InvalidOptionError, PositionError
+from oprag.stores import Bm25, SearchedChunks, StoredChunk
+
+_T = TypeVar("_T")
+_CANDIDATES = 1200
+"""Chunks to choose from; as many as `benchmarks/recall` was measured with."""
+_LEAST = 16
+_FUSED = 320  # hits of each of two searches, so that the best of both are known
+_FILLING_HITS = 20
+"""Hits at first where their neighbours fill the budget."""
+_GROWTH = 2
+
+
+class FetchPlan:
+    """Asks for as many chunks as would fill the budget, then for twice as many.
+
+    Args:
+        token_budget: Tokens to fill; at least 1.
+        selection: `"recall"` asks for many, so that there is something to choose from.
+        widen: Neighbours that are read beside each hit, see
+            `oprag.context.NeighbourSearch`. Fewer hits fill the budget then.
+
+    Example:
+        >>> plan = FetchPlan(token_budget=8_192)
+        >>> plan.k
+        128
+        >>> hits = [Hit(str(number), {"source": "a"}) for number in range(150)]
+        >>> plan.wants_more(lambda: hits[:128], returned=128, used_all=True)
+        True
+        >>> plan.k
+        256
+        >>> plan.wants_more(lambda: hits, returned=150, used_all=True)  # no more there
+        False
+    """
+
+    def __init__(
+        self,
+        token_budget: int,
+        selection: Selection = "budget",
+        widen: int | Literal["fill"] | None = None,
+    ) -> None:
+        chooses = selection == "recall"
+        self.k = _FILLING_HITS
+        """Chunks to ask for next."""
+        if widen == "fill" and chooses:
+            self.k = max(_FUSED, count_seeds(token_budget))
+        elif widen != "fill":
+            beside = 2 * (widen or 0)
+            filling = ceil(token_budget / (SHORT_CHUNK * (1 + beside)))
+            candidates = _CANDIDATES if chooses and not widen else 0
+            self.k = max(_LEAST, filling, candidates)
+        self._distinct = 0
+
+    @classmethod
+    def start_with(cls, k: int) -> FetchPlan:
+        """Return a plan that first asks for `k` chunks, whatever they are to fill."""
+        plan = cls(token_budget=1)
+        plan.k = k
+        return plan
+
+    def wants_more(
+        self, hits: Callable[[], Iterable[Hit]], *, returned: int, used_all: bool
+    ) -> bool:
+        """Whether to ask again, now for `k` chunks (which this doubles).
+
+        Args:
+            hits: Makes what the store gave for the last `k`; called only where that
+                matters. Some stores give the same again, as often as they are asked.
+            returned: How many these are.
+            used_all: Whether all of them fitted the budget.
+        """
+        if returned < self.k or not used_all:
+            return False
+        distinct = len(
+            {(h.text, h.document, repr(h.metadata), h.offsets) for h in hits()}
+        )
+        if distinct <= self._distinct:
+            return False
+        self._distinct = distinct
+        self.k *= _GROWTH
+        return True
+
+
+class Fetch:
+    """How many objects a wrapped retriever is asked for, in one retrieval.
+
+    Args:
+        own: How many its search gives by itself, 0 for as many as the store decides;
+            None for a retriever that takes no number.
+        is_open: Whether nobody chose `own`.
+        k: How many to return; None for as many as come.
+        plan: How many to ask for if nobody chose a number, neither `own` nor `k`.
+        at_least: How many to begin with, whatever `own` is.
+    """
+
+    def __init__(
+        self,
+        own: int | None,
+        *,
+        is_open: bool,
+        k: int | None = None,
+        plan: FetchPlan | None = None,
+        at_least: int = 0,
+    ) -> None:
+        self.k = k
+        self.own = own
+        self._plan: FetchPlan | None = None
+        if own is not None and at_least:
+            self._plan = FetchPlan.start_with(max(at_least, own))
+        elif own is not None and is_open and k is None:
+            self._plan = plan
+
+    @property
+    def fills(self) -> bool:
+        """Whether oprag chooses how many are asked for."""
+        return self._plan is not None
+
+    @property
+    def asked(self) -> int:
+        """How many are asked for; 0 to leave that to the retriever."""
+        if self.own is None:
+            return 0
+        wanted = self.k if self._plan is None else self._plan.k
+        return max(wanted or 0, self.own)
+
+    def wants_more(
+        self, hits: Callable[[], Iterable[Hit]], *, returned: int, used_all: bool
+    ) -> bool:
+        """Say whether to ask once more, for more; see `FetchPlan.wants_more`."""
+        return self._plan is not None and self._plan.wants_more(
+            hits, returned=returned, used_all=used_all
+        )
+
+    def may_have_more(self, returned: int) -> bool:
+        """Say whether more might come; not if `k` or a plan decides about the number.
+
+        Args:
+            returned: How many came.
+        """
+        if self.k is not None or self._plan is not None:
+            return False
+        return self.own is None or returned >= self.own
+
+
+@dataclass(kw_only=True)
+class Retrieval(ABC, Generic[_T]):
+    """One question to a wrapped retriever; an adapter says what its framework does."""
+
+    question: str
+    """The question in words."""
+    fetch: Fetch
+    """How many objects the retriever is asked for."""
+    options: ContextOptions
+    overlaps: Overlaps
+    """Those of the component."""
+    widen: Widen | None
+    """How far to read on beside the hits; None for hits alone."""
+    words: tuple[Bm25, SearchedChunks] | None
+    """The words of the store, and what the search may see of it; None without them."""
+
+    @abstractmethod
+    def ask(self) -> Effect:
+        """Return the call of the wrapped retriever, which gives objects best first."""
+
+    @abstractmethod
+    def hits_of(self, found: Sequence[_T]) -> list[Hit]:
+        """Make hits of objects."""
+
+    @abstractmethod
+    def id_of(self, found: _T) -> str | None:
+        """Return the id that the store gave to an object."""
+
+    @abstractmethod
+    def load_stored(self, chunks: Sequence[StoredChunk]) -> list[_T | None]:
+        """Return the objects of chunks of the store; None for one that is gone."""
+
+    @abstractmethod
+    def find_neighbours(
+        self, found: Sequence[_T], search: NeighbourSearch
+    ) -> Effects[tuple[list[_T], CandidateTail]]:
+        """Return hits and their neighbours as `NeighbourSearch.combine` does."""
+
+    @abstractmethod
+    def open_store(self) -> SearchedChunks | None:
+        """Return the store that is searched; None if it is not known how it is read.
+
+        Raises:
+            InvalidOptionError: The search's filter cannot be carried over to it.
+        """
+
+    @abstractmethod
+    def arrange(
+        self,
+        found: Sequence[_T],
+        options: ContextOptions,
+        neighbours: CandidateTail,
+        places: Places,
+    ) -> OrderedContext[_T]:
+        """Select, order and join objects by `oprag.context.arrange`."""
+
+    def run(self) -> Effects[OrderedContext[_T]]:
+        """Ask until the budget is full, or there is no more; return what is read."""
+        wants_more = True
+        while wants_more:
+            found: list[_T] = yield self.ask()
+            if self.words is not None or self.widen is not None:
+                found = sort_by_rank(found, self.hits_of(found), self.options)
+            if self.words is not None:
+                found = self._fuse(found, *self.words)
+            listed, neighbours = found, NO_NEIGHBOURS
+            if self.widen is not None:
+                search = self._search_beside(found, self.widen)
+                listed, neighbours = yield from self.find_neighbours(found, search)
+            ordered = yield from self._put_in_order(listed, neighbours)
+            wants_more = self._wants_more(found, used_all=ordered.used_all)
+        if found and ordered.used_all and self.fetch.may_have_more(len(found)):
+            return replace(ordered, came=len(found))
+        return ordered
+
+    def find_searched_chunks(self) -> SearchedChunks | None:
+        """Return the stored chunks that may show the order of those without positions.
+
+        Returns:
+            None if they are not needed, or cannot be read as the search may.
+        """
+        options = self.options
+        if options.documents is not None or options.position_keys is not None:
+            return None
+        try:
+            return self.open_store()
+        except InvalidOptionError:
+            return None
+
+    def _fuse(
+        self, found: Sequence[_T], words: Bm25, chunks: SearchedChunks
+    ) -> list[_T]:
+        """Return what was found, and what BM25 finds, best first."""
+        known = [(hit.id or "", hit.text) for hit in self.hits_of(found)]
+        depth = max(self.fetch.asked, len(found))
+        best = words.fused(self.question, known, depth, chunks)
+        new = [chunk for chunk in best if not isinstance(chunk, int)]
+        loaded = iter(self.load_stored(new))
+        fused = list[_T]()
+        for each in best:
+            one = found[each] if isinstance(each, int) else next(loaded)
+            if one is not None:  # else it was deleted just now
+                fused.append(one)
+        return fused
+
+    def _search_beside(self, found: Sequence[_T], widen: Widen) -> NeighbourSearch:
+        return NeighbourSearch(
+            self.hits_of(found),
+            widen,
+            self.options,
+            fills=self.fetch.fills,
+            ids=[self.id_of(each) for each in found],
+        )
+
+    def _put_in_order(
+        self, found: Sequence[_T], neighbours: CandidateTail
+    ) -> Effects[OrderedContext[_T]]:
+        """Put objects in order, by the other chunks of the store if they need it."""
+
+        def arrange_at(places: Places) -> Effect:
+            def arrange(options: ContextOptions) -> OrderedContext[_T]:
+                return self.arrange(found, options, neighbours, places)
+
+            return load_texts_then(self.options, arrange)
+
+        first: OrderedContext[_T] | PositionError
+        try:
+            first = yield arrange_at({})
+        except PositionError as error:
+            first = error
+        if isinstance(first, PositionError) or _lacks_places(first):
+            chunks = self.find_searched_chunks()
+            if chunks is not None:
+                hits, key = self.hits_of(found), self.options.document_key
+                ordered: OrderedContext[_T] = yield from self.overlaps.arrange_again(
+                    arrange_at, first, hits, chunks, key
+                )
+                return ordered
+        if isinstance(first, PositionError):
+            raise first
+        return first
+
+    def _wants_more(self, found: Sequence[_T], *, used_all: bool) -> bool:
+        def read_hits() -> list[Hit]:
+            return self.hits_of(found)
+
+        return self.fetch.wants_more(read_hits, returned=len(found), used_all=used_all)
+
+
+def _lacks_places(ordered: OrderedContext[_T]) -> bool:
+    return any(isinstance(each, PositionError) for each in ordered.problems)
