@@ -18,14 +18,7 @@ from langchain_oprag._searched import search_filter, verified_stores, wrapped_re
 from langchain_oprag.documents import SourceLike
 from langchain_oprag.retrievers import RetrieverFetch, WrappingRetriever
 from oprag.chunk import Hit
-from oprag.context import (
-    ContextOptions,
-    OnProblem,
-    Order,
-    OrderedContext,
-    check_option,
-    load_texts_then,
-)
+from oprag.context import ContextOptions, OnProblem, Order, OrderedContext, check_option
 from oprag.diagnosing import Verification
 from oprag.effects import Effects
 from oprag.errors import invalid_option
@@ -39,6 +32,7 @@ from oprag.units import (
     UnitIndex,
     UnitKeywords,
     choose_units,
+    choose_with_texts,
     chunks_for_units,
     read_units,
 )
@@ -171,8 +165,9 @@ class LongUnitRetriever(WrappingRetriever):
         while more:
             found: list[Document] = yield fetch.ask(query)
             hits = hits_of(found)
-            choose = partial(self._choose, fetch.k or 0, hits)
-            chosen: ChosenUnits = yield load_texts_then(options, choose)
+            chosen: ChosenUnits = yield choose_with_texts(
+                self._unit_index(), hits, fetch.k or 0, options
+            )
             more = fetch.wants_more(
                 hits.copy, returned=len(found), used_all=chosen.too_few
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from llama_index.core.schema import BaseNode, NodeWithScore
@@ -17,7 +16,7 @@ from llamaindex_oprag._convert import neighbour_of
 from llamaindex_oprag._searched import search_filter, searched_index
 from llamaindex_oprag.stores import chunk_store
 from oprag.context import NO_NEIGHBOURS, CandidateTail, NeighbourSearch
-from oprag.effects import Effect, Effects, run_in_thread
+from oprag.effects import Effects, describe_work
 from oprag.errors import InvalidOptionError
 from oprag.stores import ChunkStore, SearchedChunks, SearchFilter
 
@@ -93,8 +92,9 @@ class Neighbourhood:
                 beside = getattr(node, f"{side}_node")
                 if beside is not None and beside.node_id not in found:
                     asked.setdefault(beside.node_id, (number, side))
-            work = partial(load_nodes, self._index, [*asked])
-            came: list[BaseNode] = yield Effect(work, partial(run_in_thread, work))
+            came: list[BaseNode] = yield describe_work(
+                load_nodes, self._index, [*asked]
+            )
             there = {node.node_id: node for node in came}
             kept = [(*asked[each], there[each]) for each in asked if each in there]
             ends = [(number, node, side) for number, side, node in kept]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -18,7 +17,7 @@ from llamaindex_oprag._searched import search_filter, verified_stores
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.retrievers import RetrieverFetch, WrappingRetriever
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, OrderedContext, load_texts_then
+from oprag.context import ContextOptions, OrderedContext
 from oprag.diagnosing import Verification
 from oprag.effects import Effects
 from oprag.errors import invalid_option, refuse_unknown
@@ -29,6 +28,7 @@ from oprag.units import (
     UnitIndex,
     UnitKeywords,
     choose_units,
+    choose_with_texts,
     chunks_for_units,
     read_units,
 )
@@ -143,8 +143,9 @@ class LongUnitRetriever(WrappingRetriever):
         while more:
             found: list[NodeWithScore] = yield self._ask(query, fetch)
             hits = hits_of(found)
-            choose = partial(self._choose, hits)
-            chosen: ChosenUnits = yield load_texts_then(options, choose)
+            chosen: ChosenUnits = yield choose_with_texts(
+                self._index, hits, self._k, options
+            )
             more = fetch.wants_more(
                 hits.copy, returned=len(found), used_all=chosen.too_few
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, ClassVar, Never, TypeAlias, Unpack
 
 import llama_index.core.instrumentation as instrument
@@ -222,7 +221,10 @@ class OrderPreservingPostprocessor(
         return self._reported(nodes, await self._ordering(nodes).later())
 
     def _ordering(self, nodes: list[NodeWithScore]) -> Effect:
-        return load_texts_then(self.context_options(), partial(arrange, nodes))
+        def arrange_nodes(options: ContextOptions) -> OrderedContext[NodeWithScore]:
+            return arrange(nodes, options)
+
+        return load_texts_then(self.context_options(), arrange_nodes)
 
     def _reported(
         self, nodes: list[NodeWithScore], ordered: OrderedContext[NodeWithScore]

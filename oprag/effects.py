@@ -27,6 +27,32 @@ class Effect(NamedTuple):
 Effects: TypeAlias = Generator[Effect, Any, _T]
 
 
+def describe_call(
+    call: Callable[..., Any], acall: Callable[..., Awaitable[Any]], *arguments: Any
+) -> Effect:
+    """Return a call that sync code makes; async code awaits its async version."""
+
+    def make_call() -> Any:
+        return call(*arguments)
+
+    async def await_call() -> Any:
+        return await acall(*arguments)
+
+    return Effect(make_call, await_call)
+
+
+def describe_work(work: Callable[..., Any], *arguments: Any) -> Effect:
+    """Return work that sync code does at once; async code has it done in a thread."""
+
+    def do_work() -> Any:
+        return work(*arguments)
+
+    async def await_work() -> Any:
+        return await run_in_thread(do_work)
+
+    return Effect(do_work, await_work)
+
+
 @dataclass(frozen=True, slots=True)
 class Finished(Generic[_T]):
     """The end of steps."""

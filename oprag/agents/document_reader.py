@@ -5,7 +5,6 @@
 import re
 from bisect import bisect
 from collections.abc import Mapping
-from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
@@ -14,7 +13,7 @@ from oprag.chunk import Chunk, FullText, Passage, Span
 from oprag.citations import as_line
 from oprag.context import check_option, render, too_small
 from oprag.documents import DocumentSource
-from oprag.effects import Effect, Effects, run_in_thread
+from oprag.effects import Effects, describe_call, describe_work
 from oprag.errors import (
     DocumentNotFoundError,
     InvalidOptionError,
@@ -175,17 +174,16 @@ class DocumentReader:
         return (yield from self._named(name, names[name]))
 
     def _named(self, name: str, shown: str) -> Effects[tuple[str, str, FullText]]:
-        read, aread = self._source.read, self._source.aread
+        source = self._source
         try:
-            found = yield Effect(partial(read, name), partial(aread, name))
+            found = yield describe_call(source.read, source.aread, name)
         except OpragError as error:
             error.message = error.message.replace(name, shown)
             raise
         return name, shown, found
 
     def _shown(self) -> Effects[dict[str, str]]:
-        called = self._source.called
-        names = yield Effect(called, partial(run_in_thread, called))
+        names = yield describe_work(self._source.called)
         return name_for_readers(names)
 
 

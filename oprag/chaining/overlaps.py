@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from oprag.chaining.document_chains import Counts, DocumentChains, report_unproved
 from oprag.chunk import ChainedPlace, Hit
-from oprag.effects import Effect, Effects, run_in_thread
+from oprag.effects import Effect, Effects, describe_work
 from oprag.errors import OpragError, PositionError
 from oprag.positions import DocumentKey, Unplaced
 from oprag.stores import SearchedChunks, StoredChunk, make_hit
@@ -113,9 +113,7 @@ class Overlaps:
     ) -> Effects[tuple[dict[int, ChainedPlace], _Reports]]:
         places: dict[int, ChainedPlace] = {}
         reports: _Reports = {}
-        count = yield Effect(
-            chunks.store.count, lambda: run_in_thread(chunks.store.count)
-        )
+        count = yield describe_work(chunks.store.count)
         for document in unplaced:
             members = [hits[rank] for rank in document.ranks]
             chains = yield from self._chains(document, members, chunks, count)

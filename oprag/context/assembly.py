@@ -12,7 +12,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Generic, TypeVar
 
 from oprag.chunk import Chunk, Hit, Passage
@@ -290,7 +289,14 @@ def load_texts_then(
         options: `later()` awaits their `documents`; `now()` reads them directly.
         work: Has no effect but its result; it may be done several times.
     """
-    return Effect(partial(work, options), partial(aload_texts_then, options, work))
+
+    def load_then_work() -> Any:
+        return work(options)
+
+    async def aload_then_work() -> Any:
+        return await aload_texts_then(options, work)
+
+    return Effect(load_then_work, aload_then_work)
 
 
 @dataclass(frozen=True)

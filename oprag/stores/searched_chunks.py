@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from functools import partial
 from typing import Any, TypeAlias
 
-from oprag.effects import Effect, Effects
+from oprag.effects import Effect, Effects, describe_call
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, DOC_VERSION, as_number
 from oprag.stores.search_filters import NO_FILTER, SearchFilter, contradicts
 from oprag.stores.stored_chunks import ChunkStore, StoredChunk, Wanted, select_chunks
@@ -64,10 +63,8 @@ class SearchedChunks:
         Returns:
             At most `limit`; None where the store cannot find them.
         """
-        select, aselect = self.store.select, self.store.aselect
-        found = yield Effect(
-            partial(select, values, limit), partial(aselect, values, limit)
-        )
+        store = self.store
+        found = yield describe_call(store.select, store.aselect, values, limit)
         if found is None:
             return None
         return [
@@ -78,10 +75,8 @@ class SearchedChunks:
 
     def first(self, limit: int) -> Effects[list[StoredChunk]]:
         """Return the first chunks that the search may find, in the store's order."""
-        first, afirst = self.store.first, self.store.afirst
-        return self._drop_hidden(
-            (yield Effect(partial(first, limit), partial(afirst, limit)))
-        )
+        found = yield describe_call(self.store.first, self.store.afirst, limit)
+        return self._drop_hidden(found)
 
     def everything(self) -> list[StoredChunk]:
         """Return all chunks that the search may find."""
@@ -89,7 +84,7 @@ class SearchedChunks:
 
     def document(self, doc_key: str) -> Effects[list[StoredChunk]]:
         """Return the chunks of one document."""
-        return self._drop_hidden((yield self._asked({doc_key: None})))
+        return self._drop_hidden((yield self._ask({doc_key: None})))
 
     def read(self, wanted: Mapping[ChunkKey, str]) -> Effects[list[StoredChunk]]:
         """Return what the store has of these chunks, in two queries at most.
@@ -103,19 +98,16 @@ class SearchedChunks:
                 looked for by its metadata.
         """
         ids = [] if self.filtered else [*filter(None, wanted.values())][:_MOST_IDS]
-        read = (yield self._asked(None, ids)) if ids else ()
+        read = (yield self._ask(None, ids)) if ids else ()
         keys = [(each, chunk_key(each.metadata)) for each in read]
         # What its id says it is.
         found = [each for each, key in keys if key and wanted.get(key) == each.id]
         if rest := _group_by_document(wanted, found):
-            found += select_chunks((yield self._asked(rest)), rest)
+            found += select_chunks((yield self._ask(rest)), rest)
         return self._drop_hidden(found)
 
-    def _asked(
-        self, wanted: Wanted | None, ids: Collection[str] | None = None
-    ) -> Effect:
-        read, aread = self.store.read, self.store.aread
-        return Effect(partial(read, wanted, ids), partial(aread, wanted, ids))
+    def _ask(self, wanted: Wanted | None, ids: Collection[str] | None = None) -> Effect:
+        return describe_call(self.store.read, self.store.aread, wanted, ids)
 
     def read_ids(self, ids: Collection[str]) -> list[StoredChunk]:
         """Return what the store has now of these ids."""

@@ -5,6 +5,7 @@ from oprag.units.choice import (
     ChosenUnits,
     UnitKeywords,
     choose_units,
+    choose_with_texts,
     chunks_for_units,
     read_units,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "UnitKeywords",
     "check_reader_option",
     "choose_units",
+    "choose_with_texts",
     "chunks_for_units",
     "group_documents",
     "read_long",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
-from oprag.chunk import Hit, Passage
+from oprag.chunk import FullText, Hit, Passage
 from oprag.citations import disambiguate_names
 from oprag.context import (
     DESCRIPTIONS,
@@ -16,10 +15,11 @@ from oprag.context import (
     OrderedContext,
     OrderingKeywords,
     arrange,
+    load_texts_then,
     too_small,
 )
 from oprag.documents import exact_text
-from oprag.effects import Effect, Effects, run_in_thread
+from oprag.effects import Effect, Effects, describe_work
 from oprag.errors import DocumentNotFoundError, MissingDocumentError, PositionError
 from oprag.tokens import TokenizerSpec, resolve_token_counter
 from oprag.units.unit_index import FoundUnit, UnitIndex, reading_order, unit_metadata
@@ -90,6 +90,17 @@ def choose_units(
     return ChosenUnits(units, too_few=len(ranked) < k)
 
 
+def choose_with_texts(
+    index: UnitIndex, hits: Sequence[Hit], k: int, options: ContextOptions
+) -> Effect:
+    """Choose units as `choose_units` does, which may need full texts."""
+
+    def choose(options: ContextOptions) -> ChosenUnits:
+        return choose_units(index, hits, k, options)
+
+    return load_texts_then(options, choose)
+
+
 def read_units(
     chosen: ChosenUnits, options: ContextOptions
 ) -> Effects[list[tuple[FoundUnit, str, dict[str, Any]]]]:
@@ -103,9 +114,15 @@ def read_units(
     """
     source: Any = options.documents
     names = [*dict.fromkeys(name for u in chosen.units for name in u.unit.documents)]
-    texts = yield Effect(
-        lambda: list(map(source.read, names)), partial(source.aread_all, names)
-    )
+
+    def read_all() -> list[FullText]:
+        return [source.read(name) for name in names]
+
+    async def aread_all() -> list[FullText]:
+        found: list[FullText] = await source.aread_all(names)
+        return found
+
+    texts = yield Effect(read_all, aread_all)
     exact = {n: exact_text(n, text) for n, text in zip(names, texts, strict=True)}
     shown = disambiguate_names((name, name) for name in names)
     budget = options.token_budget
@@ -118,13 +135,12 @@ def read_units(
         read.append((each, text, metadata))
     if budget is not None and read:
         texts = [(each.chunk.rank, text) for each, text, _ in read]
-        work = partial(_last_that_fits, texts, budget, options)
-        last = yield Effect(work, partial(run_in_thread, work))
+        last = yield describe_work(_find_last_that_fits, texts, budget, options)
         read = [each for each in read if each[0].chunk.rank <= last]
     return read
 
 
-def _last_that_fits(
+def _find_last_that_fits(
     texts: Sequence[tuple[int, str]], budget: int, options: ContextOptions
 ) -> int:
     """The rank down to which ranked texts fit a budget, as they are sent."""
