@@ -121,8 +121,10 @@ def order_context(
     if interleave(texts) is texts:
         hits = _hits(texts, metadatas, scores)
     else:
-        rest = (repeat(None) if e is None else e for e in (metadatas, scores))
-        searches = [_hits(*row) for row in zip(texts, *rest)]  # noqa: B905 -- checked above
+        of_texts = repeat(None) if metadatas is None else metadatas
+        scored = repeat(None) if scores is None else scores
+        rows = zip(texts, of_texts, scored)  # noqa: B905 -- checked above
+        searches = [_hits(*row) for row in rows]
         listed = interleave([sort_by_rank(each, each, checked) for each in searches])
         # The ranks of each search are not those of this list.
         hits = [hit._replace(metadata=drop_rank(hit.metadata)) for hit in listed]

@@ -219,8 +219,12 @@ class CitationNumbers:
             written = [len(unpack_places(text)) for text in one]
             later = [len(unpack_places(text)) for text in other]
             return one if sum(written) > sum(later) else other
-        both = cls(one if len(numbers) > len(others) else other)
-        both.take_all(others if len(numbers) > len(others) else numbers)
+        if len(numbers) > len(others):
+            longer, shorter = one, others
+        else:
+            longer, shorter = other, numbers
+        both = cls(longer)
+        both.take_all(shorter)
         return both.as_json()
 
     @staticmethod

@@ -45,15 +45,12 @@ def locate_hits(
         The chunks in the order of the input. Those that could not be proved have no
         place; white space that stands nowhere for certain is left out.
     """
-    found = {
-        chunk.rank: chunk
-        for document, members in group_by_document(chunks).items()
-        for chunk in (
-            _place_document(members, full_text, problems, recorded)
-            if members[0].document_name and (compared or document in problems)
-            else members
-        )
-    }
+    found: dict[int, Chunk] = {}
+    for document, members in group_by_document(chunks).items():
+        placed = members
+        if members[0].document_name and (compared or document in problems):
+            placed = _place_document(members, full_text, problems, recorded)
+        found.update((chunk.rank, chunk) for chunk in placed)
     return [found[chunk.rank] for chunk in chunks if chunk.rank in found]
 
 
@@ -78,22 +75,14 @@ def _place_document(
     if all(written) and not without:
         return _set_pages(chunks, full)
     texts = [chunk.text for chunk in chunks]
-    recorded = [
-        None if chunk.part is not None else chunk.span or doubted.get(chunk.rank)
-        for chunk in chunks
-    ]
+    recorded = [_find_recorded_span(chunk, doubted) for chunk in chunks]
     locations = place_some(source, texts, _sort_by_number(chunks), recorded)
     _keep_white_space(source, texts, recorded, locations)
     _find_on_pages(full, chunks, locations)
     _find_by_parents(source, chunks, locations)
     placed = [
-        chunk
-        if ours
-        and chunk.span is not None
-        and chunk.part is None
-        and (location.span is None or chunk.scoped)
-        else _place(chunk, location, source)
-        for chunk, location, ours in zip(chunks, locations, written, strict=True)
+        _place(chunk, location, source, is_right=is_right)
+        for chunk, location, is_right in zip(chunks, locations, written, strict=True)
     ]
     unproved = [
         (chunk, location.status)
@@ -108,6 +97,15 @@ def _place_document(
     if all(location.status == "blank" for location in locations):
         return chunks  # there is nothing that they could stand between
     return _set_pages(_drop_lost_white_space(placed, locations), full)
+
+
+def _find_recorded_span(
+    chunk: Chunk, doubted: Mapping[int, Span | None]
+) -> Span | None:
+    """Return where a chunk says that it stands in the document, doubted or not."""
+    if chunk.part is not None:
+        return None
+    return chunk.span or doubted.get(chunk.rank)
 
 
 def _keep_white_space(
@@ -148,12 +146,11 @@ def _set_pages(chunks: list[Chunk], full: FullText) -> list[Chunk]:
     """
     spans = [span for _, span in full.pages]
     pages = tuple(zip(full.page_names(), spans, strict=True)) or None
-    return [
-        chunk
-        if chunk.span is None or chunk.part is not None
-        else chunk._replace(pages=pages, scoped=True)
-        for chunk in chunks
-    ]
+    paged = []
+    for chunk in chunks:
+        in_document = chunk.span is not None and chunk.part is None
+        paged.append(chunk._replace(pages=pages, scoped=True) if in_document else chunk)
+    return paged
 
 
 def _find_on_pages(
@@ -203,7 +200,9 @@ def _find_by_parents(
                 parents.setdefault(repr(chunk.metadata.get("doc_id")), {})[i] = spans
     for children in parents.values():
         begins = set.intersection(*map(set, children.values()))
-        for i, spans in children.items() if len(begins) == 1 else ():
+        if len(begins) != 1:
+            continue
+        for i, spans in children.items():
             locations[i] = Location(spans[min(begins)], "exact")
 
 
@@ -265,7 +264,11 @@ def _sort_by_number(chunks: Sequence[Chunk]) -> list[int] | None:
     return sorted(range(len(chunks)), key=known.__getitem__)
 
 
-def _place(chunk: Chunk, location: Location, source: str) -> Chunk:
+def _place(chunk: Chunk, location: Location, source: str, *, is_right: bool) -> Chunk:
+    """Give a chunk the place where it was found, unless its own is right and known."""
+    is_scoped = location.span is None or chunk.scoped
+    if is_right and is_scoped and chunk.span is not None and chunk.part is None:
+        return chunk
     if location.span is None:
         return drop_place(chunk)
     start, end = location.span

@@ -134,19 +134,20 @@ class Seen:
         Returns:
             Each number once, those of the first chunks first.
         """
-        return list(
-            {
-                number: None
-                for chunk in read
-                for part, pieces in self._find_shown(chunk)
-                if part == chunk.part or chunk.span is None
-                for piece in (
-                    [*pieces.numbers] if chunk.span is None else pieces.near(chunk.span)
-                )
-                if (number := pieces.numbers[piece]) is not None
-                if _shows(piece, chunk)
-            }
-        )
+        numbers: dict[int, None] = {}
+        for chunk in read:
+            for part, pieces in self._find_shown(chunk):
+                if chunk.span is None:
+                    candidates = [*pieces.numbers]
+                elif part == chunk.part:
+                    candidates = pieces.near(chunk.span)
+                else:
+                    continue
+                for piece in candidates:
+                    number = pieces.numbers[piece]
+                    if number is not None and _shows(piece, chunk):
+                        numbers[number] = None
+        return list(numbers)
 
     def _unread(self, chunk: Chunk) -> Iterator[Chunk]:
         if self._holds(chunk):
@@ -178,12 +179,13 @@ class Seen:
         """
         text = chunk.text
         placed = slices(text, _spans(chunk)) is not None
-        return any(
-            text == shown or (len(text) >= _NO_CHANCE and text in shown)
-            for part, pieces in self._find_shown(chunk)
-            if part == chunk.part or None in (part, chunk.part)
-            for _, shown in (pieces.unplaced if placed else pieces.numbers)
-        )
+        for part, pieces in self._find_shown(chunk):
+            if part != chunk.part and None not in {part, chunk.part}:
+                continue
+            for _, shown in pieces.unplaced if placed else pieces.numbers:
+                if text == shown or (len(text) >= _NO_CHANCE and text in shown):
+                    return True
+        return False
 
     def _add_text(
         self, text: str, spans: Sequence[Span], chunk: Chunk, number: int | None = None
@@ -197,7 +199,8 @@ class Seen:
             self._add_piece(document, source, (Span(start, end), shown), number)
 
     def _add_entry(self, entry: Any, number: int) -> None:
-        match [*entry] if isinstance(entry, (list, tuple)) else []:
+        values = [*entry] if isinstance(entry, (list, tuple)) else []
+        match values:
             case [str(document), int() | None as part, int(start), int(end)] if (
                 0 <= start <= end
             ):
@@ -209,7 +212,8 @@ class Seen:
         self, document: str, source: _Source, piece: _Piece, number: int | None = None
     ) -> None:
         span, text = piece
-        if text if span is None else span.start < span.end:
+        is_empty = not text if span is None else span.start >= span.end
+        if not is_empty:
             of = self._pieces.setdefault(document, {}).setdefault(source, _Pieces())
             of.add(piece, number)
 
@@ -228,13 +232,14 @@ class Seen:
 
     def _find_read(self, chunk: Chunk, span: Span, offset: int) -> list[Span]:
         """Return what was read of a span: ascending, none touching another."""
-        known = [
-            both
-            for part, pieces in self._find_shown(chunk)
-            if part == chunk.part
-            for piece in pieces.near(span)
-            if (both := _overlap(chunk, span, offset, piece))
-        ]
+        known = []
+        for part, pieces in self._find_shown(chunk):
+            if part != chunk.part:
+                continue
+            for piece in pieces.near(span):
+                shared = _overlap(chunk, span, offset, piece)
+                if shared:
+                    known.append(shared)
         return [Span(*each) for each in merge_ranges(known)]
 
 

@@ -18,15 +18,14 @@ def headers(passages: Sequence[Passage], *, separator: str = "\n\n") -> list[str
     The mark goes before a passage that follows another of the same document and
     does not touch it. The texts after them, joined by `separator`, are the context.
     """
-    befores = [None, *passages]
-    marks = [
-        f"{GAP_MARK}{separator}" if before and gap_between(before, passage) else ""
-        for before, passage in zip(befores, passages, strict=False)
-    ]
-    return [
-        mark + header(number, passage)
-        for number, (mark, passage) in enumerate(zip(marks, passages, strict=True), 1)
-    ]
+    written = []
+    before: Passage | None = None
+    for number, passage in enumerate(passages, 1):
+        has_gap = before is not None and gap_between(before, passage)
+        mark = f"{GAP_MARK}{separator}" if has_gap else ""
+        written.append(mark + header(number, passage))
+        before = passage
+    return written
 
 
 def cite_text(number: int, passage: Passage) -> str:

@@ -67,13 +67,11 @@ def identify_documents(
         for document, hit in zip(found, hits, strict=True)
     ]
     names = disambiguate_names((each.key, each.name) for each in documents)
-    named = [
-        each
-        if each.name == (name := names[each.key, each.name])
+    named = []
+    for each in documents:
+        name = names[each.key, each.name]
         # Hundreds per query: most keep theirs.
-        else each._replace(name=name)
-        for each in documents
-    ]
+        named.append(each if each.name == name else each._replace(name=name))
     return named if document_key is not None else separate_by_facts(hits, named)
 
 

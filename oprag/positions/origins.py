@@ -113,11 +113,12 @@ def _join(same: dict[Hashable, Hashable], one: Hashable, other: Hashable) -> Non
 
 def find_differing_keys(hits: Sequence[Hit]) -> tuple[str, ...]:
     """Return the keys of sections and framework documents in which chunks differ."""
-    return tuple(
-        key
-        for key in (*SECTION_KEYS, *FRAMEWORK_IDS)
-        if len({_comparable(hit.metadata.get(key)) for hit in hits}) > 1
-    )
+    differing = []
+    for key in (*SECTION_KEYS, *FRAMEWORK_IDS):
+        values = {_comparable(hit.metadata.get(key)) for hit in hits}
+        if len(values) > 1:
+            differing.append(key)
+    return tuple(differing)
 
 
 def has_wrong_frame(frames: Iterable[tuple[str, int]]) -> bool:

@@ -71,7 +71,12 @@ def place_of(result: Any) -> Place | None:
         return None
     identity = identify_result(metadata, written)
     whole = written.whole
-    is_begun = whole is not None and whole.start == whole.end
+    start = end = None
+    spans = written.spans
+    if whole is not None:
+        start, end = whole.start, whole.end
+        if start == end:  # only where it begins is known
+            end, spans = None, ()
     text = _text_of(result)
     span = read_position(written, text).span
     proof = read_proof(metadata, text, span)
@@ -81,9 +86,9 @@ def place_of(result: Any) -> Place | None:
         identity.name,
         identity.key,
         written.part,
-        None if whole is None else whole.start,
-        None if whole is None or is_begun else whole.end,
-        () if is_begun else written.spans,
+        start,
+        end,
+        spans,
         written.rank or 0,
         read_citation(metadata, written),
         proof,

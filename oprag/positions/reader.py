@@ -233,18 +233,19 @@ class _Document:
             of_text.setdefault(hit.text, []).append(i)
         twins: dict[int, int] = {}
         for same in of_text.values():
-            if len(same) == 1:
-                continue
-            known = [
-                i
-                for i in same
-                if read_known_positions(self.hits[i])
-                or is_result(self.hits[i].metadata)
-            ]
-            for i in same if known else ():
-                if i not in known and not is_marked(self.hits[i]):
-                    twins[i] = known[0]
+            if len(same) > 1:
+                twins.update(self._find_twins_of_text(same))
         return twins
+
+    def _find_twins_of_text(self, same: Sequence[int]) -> dict[int, int]:
+        known, unknown = list[int](), list[int]()
+        for i in same:
+            hit = self.hits[i]
+            if read_known_positions(hit) or is_result(hit.metadata):
+                known.append(i)
+            elif not is_marked(hit):
+                unknown.append(i)
+        return dict.fromkeys(unknown, known[0]) if known else {}
 
     def _find_lacking(self, positions: Sequence[Position]) -> PositionError | None:
         rows = zip(self.hits, self.ranks, positions, strict=True)

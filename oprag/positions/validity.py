@@ -84,14 +84,22 @@ def check_positions(
                 wrong.add(document)
     if not wrong and not open_ended:
         return chunks
-    return [
-        drop_place(chunk)
-        if chunk.document_key in wrong
-        else _find_ending_at(chunk, chunk.span.start)
-        if chunk.document_key in open_ended and chunk.span
-        else chunk
-        for chunk in chunks
-    ]
+    return _change_places(chunks, wrong, open_ended)
+
+
+def _change_places(
+    chunks: Iterable[Chunk], wrong: Collection[str], open_ended: Collection[str]
+) -> list[Chunk]:
+    """Drop the places of wrong documents, and open the spans of open-ended ones."""
+    kept = []
+    for chunk in chunks:
+        if chunk.document_key in wrong:
+            kept.append(drop_place(chunk))
+        elif chunk.document_key in open_ended and chunk.span:
+            kept.append(_find_ending_at(chunk, chunk.span.start))
+        else:
+            kept.append(chunk)
+    return kept
 
 
 def _is_at_page(chunk: Chunk) -> bool:
@@ -151,13 +159,16 @@ def _have_one_header(chunks: Sequence[Chunk]) -> bool:
     texts = [chunk.text for chunk in chunks]
     pairs = zip(min(texts), max(texts), strict=False)  # what these share, all do
     shared = [a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
-    return all(chunk.fits_span for chunk in chunks) and any(
-        shared[length - 1].isspace()
-        and all(text[length:].strip() for text in texts)
-        and find_contradiction(_cut_beginning(chunk, length) for chunk in chunks)
-        is None
-        for length in range(len(shared), _SHORTEST_HEADER - 1, -1)
-    )
+    if not all(chunk.fits_span for chunk in chunks):
+        return False
+    for length in range(len(shared), _SHORTEST_HEADER - 1, -1):
+        ends_a_word = shared[length - 1].isspace()
+        if not ends_a_word or not all(text[length:].strip() for text in texts):
+            continue
+        bodies = [_cut_beginning(chunk, length) for chunk in chunks]
+        if find_contradiction(bodies) is None:
+            return True
+    return False
 
 
 def _cut_beginning(chunk: Chunk, length: int) -> Chunk:
