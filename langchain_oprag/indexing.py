@@ -188,7 +188,11 @@ class _LangChain(Framework[Document]):
     def make(
         self, text: str, own_id: str, metadata: dict[str, Any], like: Document | None
     ) -> Document:
-        return Document(text, metadata=metadata)
+        if like is None:
+            return Document(text, metadata=metadata)
+        # A subclass may hold what its splitter asks for.
+        changes = {"id": None, "page_content": text, "metadata": metadata}
+        return like.model_copy(update=changes)
 
     def split(self, documents: Sequence[Document]) -> list[WantedChunk]:
         chunks = self.splitter.transform_documents(documents)

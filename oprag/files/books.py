@@ -7,6 +7,7 @@ import json
 import posixpath
 import re
 import zipfile
+import zlib
 from typing import Any
 from urllib.parse import unquote
 
@@ -23,6 +24,11 @@ _CONTAINER = "META-INF/container.xml"
 _ANY = "{*}"
 _DATA = re.compile(r"data:[\w/+.-]+;base64,[A-Za-z\d+/=]+")
 """A picture, written into a text."""
+_COMPLAINTS = (
+    *(zipfile.BadZipFile, zlib.error, LookupError, OSError, EOFError, ValueError),
+    *(RuntimeError, AttributeError, TypeError),
+)
+"""Errors of the standard library for damaged e-books."""
 _COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
 
@@ -38,14 +44,16 @@ def read_epub(data: bytes) -> list[Body]:
     try:
         check_unpacked(data)
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            if "META-INF/rights.xml" in packed.namelist():
-                raise NoTextError("is an e-book that is locked to its reader")
             return _chapters(packed)
-    except (zipfile.BadZipFile, etree.LxmlError, KeyError, OSError) as error:
+    except NoTextError:
+        raise
+    except (*_COMPLAINTS, etree.LxmlError) as error:
         raise damaged("an e-book") from error
 
 
 def _chapters(packed: zipfile.ZipFile) -> list[Body]:
+    if "META-INF/rights.xml" in packed.namelist():
+        raise NoTextError("is an e-book that is locked to its reader")
     path = _parse(packed, _CONTAINER).find(f".//{_ANY}rootfile").get("full-path")
     package = _parse(packed, path)
     files = {
@@ -91,7 +99,7 @@ def read_notebook(data: bytes) -> list[Body]:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, NoTextError):
             raise
-        raise damaged("a notebook") from error
+        raise NoTextError("is a notebook that is damaged; save it anew") from error
     pieces = [
         (encodable(text), Landmark(0, unit=("cell", number)))
         for number, text in enumerate(texts, 1)

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.vectorstores import InMemoryVectorStore
 
-from langchain_oprag import OffsetSentenceSplitter
+from langchain_oprag import OffsetSentenceSplitter, index_documents
 from oprag.files import FilesRead, FileText, read_files
 from oprag.landmarks import LANDMARK_KEYS
+from oprag.metadata import CHAR_START
 from oprag_cli.embedding_models import SentenceTransformerEmbeddings
-from oprag_cli.index import FileSplitter, as_documents, own_index, update
+from oprag_cli.index import FileSplitter, as_documents, own_index, to_index, update
 from oprag_cli.options import cache_folder
 
 pytestmark = pytest.mark.slow
@@ -148,7 +151,16 @@ def test_chunks_of_files_say_heading_row_or_time(tmp_path):
     )
     (tmp_path / "c.vtt").write_text("\n\n".join(["WEBVTT", *cues]))
 
-    chunks = FileSplitter().split_documents(as_documents(read_files([tmp_path]).texts))
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
+    index_documents(
+        to_index(read_files([tmp_path])),
+        store,
+        splitter=FileSplitter(),
+        scope="all",
+        remove_missing="all",
+    )
+    chunks = store.similarity_search("rent", k=999)
+    chunks.sort(key=lambda chunk: chunk.metadata[CHAR_START])
     places: dict[str, list[dict[str, object]]] = {}
     for chunk in chunks:
         found = {k: v for k, v in chunk.metadata.items() if k in LANDMARK_KEYS}

@@ -191,12 +191,14 @@ def _spoil(data: bytes) -> list[bytes]:
 def test_a_folder_of_spoiled_files_of_every_kind_ends_with_the_good_one(tmp_path):
     _write_good_files(tmp_path)
     kinds = sorted(tmp_path.iterdir())
+    zipped = (tmp_path / "a.xlsx").read_bytes()
     for good in kinds:
         for other in kinds:  # the right content, the wrong ending
             wrong = tmp_path / f"{good.stem}{good.suffix[1:]}{other.suffix}"
             wrong.write_bytes(good.read_bytes())
         for number, data in enumerate(_spoil(good.read_bytes())):
             (tmp_path / f"{number}{good.suffix}").write_bytes(data)
+    (tmp_path / "turned.epub").write_bytes(zipped[-90:] + zipped[:-90])
     (tmp_path / "deep.ipynb").write_text('{"cells":' + "[" * 99_999)
     (tmp_path / "deep.eml").write_text("Content-Type: message/rfc822\n\n" * 3000)
     (tmp_path / "good.txt").write_text("Good.")
