@@ -9,6 +9,17 @@ from benchmarks.speed.bounds import BOUNDS, Bound
 from benchmarks.speed.timing import Measured
 
 _WORDS = {True: "yes", False: "**no**", None: ""}
+_PEERS = {
+    "NLTKTextSplitter": "nltk",
+    "LangChain": "langchain-text-splitters",
+    "LlamaIndex": "llama-index-core",
+    "NodeWithScore": "llama-index-core",
+    "Document()": "langchain-core",
+    "chonkie": "chonkie",
+    "semchunk": "semchunk",
+    "Chroma": "chromadb",
+}
+"""The packages whose versions are said, by what names a peer; the first that does."""
 _TWO_FREE = 1.6
 """Processors of two; with fewer, a bound for two threads says nothing of the code."""
 
@@ -24,7 +35,7 @@ def as_markdown(rows: Sequence[Measured], made_with: Mapping[str, Any]) -> str:
     lines.append("|---|---|--:|--:|--:|--:|---|")
     for bound in BOUNDS:
         if bound.key in measured:
-            lines.append(_line(bound, measured[bound.key]))
+            lines.append(_line(bound, measured[bound.key], made_with))
     lines += ["", "![growth over size](growth.svg)", ""]
     lines += [f"- {name}: {value}" for name, value in made_with.items()]
     return "\n".join(lines) + "\n"
@@ -60,7 +71,7 @@ def shown(bound: Bound, value: float | None) -> str:
     return digits if bound.unit == "slope" else f"{digits} {bound.unit}"
 
 
-def _line(bound: Bound, row: Measured) -> str:
+def _line(bound: Bound, row: Measured, made_with: Mapping[str, Any]) -> str:
     spread = ""
     if row.low is not None and row.high is not None:
         spread = f"{shown(bound, row.low)} – {shown(bound, row.high)}"
@@ -68,5 +79,13 @@ def _line(bound: Bound, row: Measured) -> str:
     if bound.limit is not None:
         limit = f"{'≥' if bound.at_least else '≤'} {shown(bound, bound.limit)}"
     reached = _WORDS[_reached(bound, row)]
-    cells = (bound.work, bound.against, bound.threads, shown(bound, row.value), spread)
+    peer = _with_version(bound.against, made_with)
+    cells = (bound.work, peer, bound.threads, shown(bound, row.value), spread)
     return f"| {' | '.join(map(str, cells))} | {limit} | {reached} |"
+
+
+def _with_version(peer: str, made_with: Mapping[str, Any]) -> str:
+    """A peer with its version: ``chonkie `TokenChunker` (1.7.0)``."""
+    packages = [package for name, package in _PEERS.items() if name in peer]
+    version = made_with.get(packages[0]) if packages else None
+    return f"{peer} ({version})" if version else peer
