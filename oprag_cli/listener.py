@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from asyncio import TimerHandle, Transport
+from asyncio import AbstractEventLoop, TimerHandle, Transport
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,6 +11,7 @@ from oprag_cli.messages import stop
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive
+    from uvicorn import Server
 
 _T = TypeVar("_T")
 
@@ -18,6 +19,12 @@ _FAREWELL = 3
 """Seconds that requests have to end in, when the server is stopped."""
 WITHIN = 10.0
 """Seconds for the head of a request to arrive whole, and for its body."""
+_IDLE = 75
+"""Seconds for a request to begin, in a new connection and in one that is kept: clients
+let connections go after fewer, often after the 5 at which uvicorn closes them, and a
+request that is sent at that moment fails."""
+_READ = 0.5
+"""Seconds in which what has arrived is read, though the loop stood still until now."""
 
 
 def listen(host: str, port: int, way_out: str) -> socket.socket:
@@ -37,6 +44,17 @@ def listen(host: str, port: int, way_out: str) -> socket.socket:
 
 def run_server(app: ASGIApp, listener: socket.socket, **how: Any) -> None:
     """Answer requests until the process is stopped; `how` are settings of uvicorn."""
+    make_server(app, **how).run(sockets=[listener])
+
+
+def make_server(app: ASGIApp, *, within: float = WITHIN, **how: Any) -> Server:
+    """Make the server that answers requests.
+
+    Args:
+        app: Answers them.
+        within: See `WITHIN`.
+        **how: Settings of uvicorn.
+    """
     import uvicorn
 
     config = uvicorn.Config(
@@ -44,11 +62,14 @@ def run_server(app: ASGIApp, listener: socket.socket, **how: Any) -> None:
         log_level="error",
         access_log=False,
         timeout_graceful_shutdown=_FAREWELL,
+        timeout_keep_alive=_IDLE,
         **how,
     )
     config.load()
-    config.http_protocol_class = _in_time(config.http_protocol_class)
-    uvicorn.Server(config).run(sockets=[listener])
+    protocol: Any = config.http_protocol_class  # one of two, by what is installed
+    timed = type("InTime", (_InTime, protocol), {"within": within})
+    config.http_protocol_class = timed
+    return uvicorn.Server(config)
 
 
 async def await_while_connected(receive: Receive, work: Awaitable[_T]) -> _T:
@@ -86,36 +107,50 @@ async def await_while_connected(receive: Receive, work: Awaitable[_T]) -> _T:
     return results[0]
 
 
-def _in_time(protocol: Any) -> Any:
-    """A protocol of uvicorn that closes a connection whose request never ends.
+def _awaited_by(cycle: Any) -> str:
+    """Name the part of a request that a cycle of uvicorn waits for; "" for none."""
+    if cycle is None or cycle.response_complete:
+        return "head"
+    return "body" if cycle.more_body else ""
+
+
+class _InTime:
+    """What closes a connection whose request never ends, before a protocol of uvicorn.
 
     Uvicorn itself waits without an end for the rest of one that was sent in part.
     """
 
-    class InTime(protocol):  # type: ignore[misc]  # one of two, by what is installed
-        _awaited = ""
-        _timer: TimerHandle | None = None
+    within: float
+    """Seconds for the head of a request, and for its body."""
+    cycle: Any
+    loop: AbstractEventLoop
+    transport: Transport
+    _awaited = ""
+    _timer: TimerHandle | None = None
 
-        def connection_made(self, transport: Transport) -> None:
-            super().connection_made(transport)
-            self._time()
+    def connection_made(self, transport: Transport) -> None:
+        super().connection_made(transport)  # type: ignore[misc]  # of uvicorn
+        self._await("beginning", _IDLE)
 
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            self._time()
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)  # type: ignore[misc]  # as above
+        protocol: Any = self.transport.get_protocol()
+        awaited = _awaited_by(self.cycle) if protocol is self else ""  # a websocket
+        self._await(awaited, self.within)
 
-        def _time(self) -> None:
-            cycle = self.cycle
-            answering = cycle is not None and not cycle.response_complete
-            awaited = "head" if not answering else "body" if cycle.more_body else ""
-            if self.transport.get_protocol() is not self:  # a websocket
-                awaited = ""
-            if awaited == self._awaited:
-                return
-            self._awaited = awaited
-            if self._timer is not None:
-                self._timer.cancel()
-            if awaited:
-                self._timer = self.loop.call_later(WITHIN, self.transport.close)
+    def connection_lost(self, error: Exception | None) -> None:
+        super().connection_lost(error)  # type: ignore[misc]  # as above
+        self._await("", 0)
 
-    return InTime
+    def _await(self, awaited: str, seconds: float) -> None:
+        if awaited == self._awaited:
+            return
+        self._awaited = awaited
+        if self._timer is not None:
+            self._timer.cancel()
+        if awaited:
+            self._timer = self.loop.call_later(seconds, self._read_what_came)
+
+    def _read_what_came(self) -> None:
+        # A loop that stood still may call this before it reads.
+        self._timer = self.loop.call_later(_READ, self.transport.close)

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import inspect
 import io
+import logging
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
+import anyio
 from mcp.types import ToolAnnotations
 from pydantic import Field, ValidationError
 from starlette.requests import ClientDisconnect
@@ -31,6 +33,9 @@ if find_spec(_KIT) is None:
     _KIT, _SERVER = ("mcp.server.fastmcp", "FastMCP")
 _OfKit: Any = getattr(import_module(_KIT), _SERVER)
 ToolError: Any = import_module(f"{_KIT}.exceptions").ToolError
+
+_GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, ClientDisconnect)
+"""Errors of streams that a client has closed."""
 
 if TYPE_CHECKING:
     from starlette.types import Receive
@@ -199,6 +204,7 @@ def make_server(
     Returns:
         `MCPServer` of version 2 of the kit, `FastMCP` of version 1.
     """
+    _log_in_lines()
     server = Server("oprag", instructions=_INSTRUCTIONS, log_level="WARNING")
     reads = ToolAnnotations.model_validate(
         {"readOnlyHint": True, "openWorldHint": False}
@@ -261,6 +267,21 @@ def make_server(
         )
 
     return server
+
+
+def _log_in_lines() -> None:
+    """Let the kit log in plain lines, and not that a client has gone.
+
+    It draws each traceback in a frame: the event loop stands still meanwhile, for up to
+    a second each time that a client ends its session.
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    logging.getLogger("mcp.server.streamable_http").addFilter(_is_no_farewell)
+
+
+def _is_no_farewell(record: logging.LogRecord) -> bool:
+    """Whether a record tells of something else than the end of a session."""
+    return not (record.exc_info and isinstance(record.exc_info[1], _GONE))
 
 
 def _refusing(answer: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[str]]:

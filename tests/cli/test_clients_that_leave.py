@@ -75,20 +75,25 @@ class Served:
             return answer.json()["error_msg"]
         return " ".join(each["content"] for each in answer.json()["records"])
 
-    async def ask_mcp(self, client, address: str, question: str) -> str:
+    async def begin_mcp(self, client, address: str) -> dict[str, str]:
+        """Begin a session; return the headers of its requests."""
         headers = {"Accept": "application/json, text/event-stream"}
-
-        async def send(method: str, params: dict, **more):
-            message = {"jsonrpc": "2.0", "method": method, "params": params, **more}
-            return await client.post(f"{address}/mcp", headers=headers, json=message)
-
         about = {"name": "test", "version": "1"}
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
-        first = await send("initialize", {**hello, "clientInfo": about}, id=0)
+        hello["clientInfo"] = about
+        first = await self.send(client, address, headers, "initialize", hello, id=0)
         headers["Mcp-Session-Id"] = first.headers["mcp-session-id"]
-        await send("notifications/initialized", {})
+        await self.send(client, address, headers, "notifications/initialized", {})
+        return headers
+
+    async def send(self, client, address: str, headers, method: str, params, **more):
+        message = {"jsonrpc": "2.0", "method": method, "params": params, **more}
+        return await client.post(f"{address}/mcp", headers=headers, json=message)
+
+    async def ask_mcp(self, client, address: str, question: str) -> str:
+        headers = await self.begin_mcp(client, address)
         call = {"name": "search", "arguments": {"question": question}}
-        answer = await send("tools/call", call, id=1)
+        answer = await self.send(client, address, headers, "tools/call", call, id=1)
         said = [line for line in answer.text.splitlines() if line.startswith("data: {")]
         return json.loads(said[-1].removeprefix("data: "))["result"]["content"][0][
             "text"
@@ -186,3 +191,16 @@ async def test_a_client_that_leaves_is_no_error_in_the_log(served, capfd):
         served.model.gate.set()
         await asyncio.gather(*asking)
     assert capfd.readouterr().err == ""
+
+
+async def test_a_session_that_is_ended_is_no_error_in_the_log(caplog):
+    served = Served("mcp")
+    served.model.gate.set()
+    async with running(served) as address:
+        headers = await served.begin_mcp(served.client, address)
+        stream = served.client.stream("GET", f"{address}/mcp", headers=headers)
+        async with stream as listening:
+            ended = await served.client.delete(f"{address}/mcp", headers=headers)
+            assert ended.status_code == 200
+            assert [part async for part in listening.aiter_text()] == []
+    assert not caplog.records
