@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from llama_index.core.agent.react.types import ActionReasoningStep
 from llama_index.core.memory import BaseMemory
@@ -21,6 +22,10 @@ from oprag.metadata import NUMBERS
 
 _HANDOVER = "handoff"
 """The name of AgentWorkflow's own tool."""
+_WAY_OUT = (
+    "agents that tools called side by side each began with numbers of their own. Run "
+    "each in a block of OrderPreservingRetrieverTool.continue_numbers(ctx)."
+)
 _PAUSE = 0.02
 """Seconds from one search of a run to the next: workflows may swap what comes at the
 same time, and the answer before is to be above."""
@@ -48,6 +53,63 @@ def _read(text: str, seen: Seen, numbers: CitationNumbers) -> _Text:
     return _Text(text, shown, mentioned)
 
 
+@asynccontextmanager
+async def _turn(lock: Lock) -> AsyncIterator[None]:
+    """Wait for a lock, whatever event loop each is in."""
+    waits = False
+    while not lock.acquire(blocking=False):
+        waits = True
+        await asyncio.sleep(_PAUSE)
+    try:
+        if waits:
+            await asyncio.sleep(_PAUSE)
+        yield
+    finally:
+        lock.release()
+
+
+class Numbering:
+    """The numbers that the store of a Context keeps.
+
+    Args:
+        store: It has a list of numbers, or none yet.
+    """
+
+    def __init__(self, store: Any) -> None:
+        self.lock = Lock()
+        self._store: Any = ref(store)
+        self._numbers = CitationNumbers()
+        self._stored: Any = None
+        """The numbers as the store has them."""
+
+    async def has_begun(self) -> bool:
+        """Whether the store has numbers, be there none yet."""
+        return await self._store().get(NUMBERS, default=None) is not None
+
+    async def read(self) -> CitationNumbers:
+        """Return the numbers: the same object while the store has them.
+
+        Raises:
+            InvalidOptionError: The store was given others, in which one that was given
+                here means another passage.
+        """
+        stored = await self._store().get(NUMBERS, default=[])
+        if stored != self._stored:
+            numbers = CitationNumbers(stored)
+            numbers.take_all(self._numbers, _WAY_OUT)
+            self._numbers, self._stored = numbers, list(stored)
+        return self._numbers
+
+    async def add(self, shown: Sequence[Passage]) -> None:
+        """Keep the numbers of what is shown."""
+        numbers = await self.read()
+        self._stored = None  # until the store has them
+        numbers.add(shown)
+        entries = numbers.as_json()
+        await self._store().set(NUMBERS, entries)
+        self._stored = list(entries)
+
+
 @dataclass
 class Run:
     """The searches of one run; the store of a Context is its own in each."""
@@ -58,41 +120,21 @@ class Run:
         default_factory=lambda: Conversations(_read)
     )
     _lock: Lock = field(default_factory=Lock)
-    _numbers: CitationNumbers = field(default_factory=CitationNumbers)
-    _stored: Any = None
-    """The numbers as the store has them."""
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait for the search before, whatever event loop each is in."""
-        waits = False
-        while not self._lock.acquire(blocking=False):
-            waits = True
-            await asyncio.sleep(_PAUSE)
-        try:
-            if waits:
-                await asyncio.sleep(_PAUSE)
-            yield
-        finally:
-            self._lock.release()
+    async def turn(self, store: Any) -> AsyncIterator[Numbering]:
+        """Wait for the search before, and for those that number in the same store.
 
-    async def numbers(self, store: Any) -> CitationNumbers:
-        """Return the numbers that a store has: the same object while it has them."""
-        stored = await store.get(NUMBERS, default=[])
-        if stored != self._stored:
-            self._numbers = CitationNumbers(stored)
-            self._stored = list(stored)
-        return self._numbers
+        Args:
+            store: Of its Context.
 
-    async def note(self, store: Any, shown: Sequence[Passage], answer: str) -> None:
-        """Note what an answer shows, for all that comes behind it."""
-        numbers = await self.numbers(store)
-        self._stored = None  # until the store has them
-        numbers.add(shown)
-        self.answers.append(answer)
-        entries = numbers.as_json()
-        await store.set(NUMBERS, entries)
-        self._stored = list(entries)
+        Yields:
+            The numbers of its conversation, for this search alone.
+        """
+        async with _turn(self._lock):
+            numbering = numbering_of(store)
+            async with _turn(numbering.lock):
+                yield numbering
 
     async def texts(self, store: Any) -> list[str]:
         """Return the texts of the conversation that show or mention passages.
@@ -125,7 +167,28 @@ class Run:
 
 
 _runs: WeakKeyDictionary[Any, Run] = WeakKeyDictionary()
+_numberings: WeakKeyDictionary[Any, Numbering] = WeakKeyDictionary()
 """For each Context's store."""
+
+
+_outer: ContextVar[Numbering | None] = ContextVar("outer numbering", default=None)
+"""That of the agent whose tool is called."""
+
+
+def numbering_of(store: Any) -> Numbering:
+    """Return the numbers that a Context's store keeps, or that of the agent around."""
+    own = _outer.get() or _numberings.get(store)
+    return own or _numberings.setdefault(store, Numbering(store))
+
+
+@contextmanager
+def number_as(store: Any) -> Iterator[None]:
+    """Let all runs that are begun in a block number in the store of a Context."""
+    token = _outer.set(numbering_of(store))
+    try:
+        yield
+    finally:
+        _outer.reset(token)
 
 
 def run_of(store: Any) -> Run:

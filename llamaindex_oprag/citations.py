@@ -12,11 +12,11 @@ from llama_index.core.schema import MetadataMode, NodeWithScore
 from llama_index.core.workflow import Context
 
 from llamaindex_oprag._convert import node_of
+from llamaindex_oprag._runs import numbering_of
 from llamaindex_oprag.results import as_passages
 from oprag.context import CitationNumbers
 from oprag.effects import run_in_thread
 from oprag.errors import InvalidOptionError, wrong_object
-from oprag.metadata import NUMBERS
 from oprag.result_key import is_result, read_number
 
 _TAKES = (
@@ -67,13 +67,13 @@ async def acited(conversation: Any, response: Any = None) -> dict[int, NodeWithS
 
 async def _of_context(context: Context[Any], response: Any) -> dict[int, NodeWithScore]:
     nodes = [node for output in _outputs(response) for node in output]
-    entries = await context.store.get(NUMBERS, default=None)
+    numbering = numbering_of(context.store)
     restart = any(
         is_result(n.metadata) and read_number(n.metadata) is None for n in nodes
     )
-    if entries is None or restart:
+    if not await numbering.has_begun() or restart:
         raise _restarting(context)
-    numbers = CitationNumbers(entries)
+    numbers = await numbering.read()
     memory = await context.store.get("memory", default=None)
     said = await memory.aget_all() if isinstance(memory, BaseMemory) else []
     conversation = "\n".join(message.content or "" for message in said)

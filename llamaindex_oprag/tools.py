@@ -3,6 +3,7 @@
 # No `from __future__ import annotations`: LlamaIndex gives its Context only to
 # functions whose annotation is the class itself, and a text is none.
 
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, Literal, Never, Unpack, get_args
 
@@ -13,7 +14,7 @@ from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context
 
-from llamaindex_oprag._runs import run_of
+from llamaindex_oprag._runs import number_as, run_of
 from llamaindex_oprag._searched import OF_SEARCH, as_retriever
 from llamaindex_oprag.results import format_nodes
 from llamaindex_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
@@ -127,6 +128,28 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
         metadata = ToolMetadata(description or general, name or "retriever_tool")
         return cls(searching, metadata, show=show)
 
+    @staticmethod
+    def continue_numbers(ctx: Context) -> AbstractContextManager[None]:
+        """Let an agent that a tool calls go on with the numbers of its caller.
+
+        All that such tools and those of `create_reading_tools` show in runs that are
+        begun in the block is numbered and kept in one Context, side by side as well.
+
+        Args:
+            ctx: The Context that the calling tool is given.
+
+        Returns:
+            A block, for `with`.
+
+        Example:
+            ```python
+            async def research(ctx: Context, task: str) -> str:
+                with search.continue_numbers(ctx):
+                    return str(await inner.run(task))
+            ```
+        """
+        return number_as(ctx.store)
+
     @property
     def retriever(self) -> OrderPreservingRetriever:
         """The retriever that it searches with."""
@@ -172,15 +195,16 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
 
     async def _anext(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
         run = run_of(ctx.store)
-        async with run.turn():
-            numbers = await run.numbers(ctx.store)
+        async with run.turn(ctx.store) as numbering:
+            numbers = await numbering.read()
             texts = await run.texts(ctx.store)
             with run.conversations.begin_reading(texts, numbers) as conversation:
                 reading = self._retriever._for_tool(conversation.seen, numbers)  # noqa: SLF001 -- as above
                 nodes = await reading.aretrieve(input)
             evidence = reading._evidence  # noqa: SLF001 -- as above
             output = self._output(input, nodes, evidence.text)
-            await run.note(ctx.store, evidence.shown, output.content)
+            await numbering.add(evidence.shown)
+            run.answers.append(output.content)
         return output
 
     def _output(
@@ -200,11 +224,12 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
 async def numbered(ctx: Context, reading: ToolReply) -> ToolReply:
     """Number what another tool shows on, and note that it was shown."""
     run = run_of(ctx.store)
-    async with run.turn():
-        numbers = await run.numbers(ctx.store)
+    async with run.turn(ctx.store) as numbering:
+        numbers = await numbering.read()
         passages = tuple(numbers.assign(reading.passages))
         if not passages:
             return reading
         text = reading.text.replace("[1]", f"[{passages[0].number}]", 1)
-        await run.note(ctx.store, passages, text)
+        await numbering.add(passages)
+        run.answers.append(text)
     return ToolReply(text, passages)

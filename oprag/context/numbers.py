@@ -37,6 +37,10 @@ _SPAN = re.compile(r"(?:, page [^,]+)?, characters (\d+)-(\d+)$")
 
 _NOTHING = NumberPlace("", "", None, (), "", -1, "")
 """The place of a number of which nothing is known but that it was given."""
+_IN_A_GRAPH = (
+    "parts of a graph each began with numbers of their own. Give the state of the "
+    "graph around them EvidenceState, and each part the oprag_numbers of that state."
+)
 _FEW = 64
 """Places that are packed together, as much of them repeats."""
 _MOST_SHARED = 256
@@ -155,16 +159,22 @@ class CitationNumbers:
             self.pass_over(last)
             self._taken.add((first, last, places))
 
-    def take_all(self, other: CitationNumbers) -> None:
+    def take_all(self, other: CitationNumbers, way_out: str | None = None) -> None:
         """Add all numbers of another.
+
+        Args:
+            other: Not changed.
+            way_out: What an error says of the reason and of what to do.
 
         Raises:
             InvalidOptionError: A number means another passage here.
         """
         if other is not self:
-            self._fill(1, other._entries)
+            self._fill(1, other._entries, way_out)
 
-    def _fill(self, first: int, places: Sequence[NumberPlace]) -> None:
+    def _fill(
+        self, first: int, places: Sequence[NumberPlace], way_out: str | None = None
+    ) -> None:
         for number, entry in enumerate(places, start=first):
             self.pass_over(number)
             known = self._entries[number - 1]
@@ -177,9 +187,7 @@ class CitationNumbers:
             elif entry.identity != known.identity:
                 message = (
                     f"[{number}] means two passages, {known.citation} and "
-                    f"{entry.citation}: parts of a graph each began with numbers of "
-                    "their own. Give the state of the graph around them EvidenceState, "
-                    "and each part the oprag_numbers of that state."
+                    f"{entry.citation}: {way_out or _IN_A_GRAPH}"
                 )
                 raise InvalidOptionError(message, option=NUMBERS, value=entry)
 

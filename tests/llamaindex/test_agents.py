@@ -18,7 +18,6 @@ from llama_index.core.llms import (
 from llama_index.core.memory import ChatMemoryBuffer, Memory
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import NodeWithScore, TextNode
-from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Context
 
 from llamaindex_oprag import (
@@ -237,41 +236,19 @@ async def test_each_prompt_begins_as_the_one_before():
     assert all(b[: len(a)] == a for a, b in pairwise(prompts))
 
 
-# Agents that tools call
+# Numbers of something else
 
 
-async def test_an_agent_that_a_tool_calls_goes_on_with_the_numbers_it_is_given():
-    tool, prompts = search(two_documents().as_retriever(similarity_top_k=3)), []
+async def test_numbers_that_another_conversation_has_given_are_refused():
+    tool = search(two_documents())
+    ctx, other = (Context(agent(tool, count())) for _ in range(2))
+    await tool.acall(QUERIES[0], ctx=ctx)
+    await tool.acall(QUERIES[8], ctx=other)
+    await ctx.store.set("oprag_numbers", await other.store.get("oprag_numbers"))
 
-    async def research(ctx: Context, task: str) -> str:
-        """Ask another agent."""
-        inner = agent(tool, iter([asks(len(prompts) % 7), asks(8)]))
-        own = Context(inner)
-        given = await ctx.store.get("oprag_numbers", default=[])
-        await own.store.set("oprag_numbers", given)
-        await inner.run(task, ctx=own)
-        await ctx.store.set("oprag_numbers", await own.store.get("oprag_numbers"))
-        prompts.extend(inner.llm.sent)
-        return "The rules say so."
-
-    asked = [("research", {"task": "Which?"})]
-    llm = Planned(plan=iter([asks(0), asked, asks(1), asked, asks(2), []]), sent=[])
-    tools = [tool, FunctionTool.from_defaults(async_fn=research)]
-    made = FunctionAgent(tools=tools, llm=llm, streaming=False)
-    context = Context(made)
-    await made.run("?", ctx=context)
-
-    known: dict[int, Any] = {}
-    for prompt in [*prompts, *llm.sent]:
-        shown = ShownText(SOURCES)
-        shown.read(*texts_read(prompt))
-        for number, meant in shown.numbers.items():
-            assert known.setdefault(number, meant) == meant
-    found = await acited(context)
-    assert {*found} == {*known} == {*range(1, len(known) + 1)}
-    assert len(known) > 5
-    for number, (name, _) in known.items():
-        assert place_of(found[number]).document_name == name
+    for asked in (lambda: tool.acall(QUERIES[1], ctx=ctx), lambda: acited(ctx)):
+        with pytest.raises(InvalidOptionError, match=r"two passages.*continue_numbers"):
+            await asked()
 
 
 async def test_a_number_that_only_an_answer_mentions_is_not_given_again():
