@@ -24,8 +24,10 @@ def take_carried(numbers: CitationNumbers, messages: Iterable[BaseMessage]) -> N
             message.
     """
     for message in messages:
-        if (carried := _carried_by(message)) is not None:
-            numbers.take(carried)
+        if isinstance(message, AIMessage):
+            carried = message.response_metadata.get(NUMBERS)
+            if carried is not None:
+                numbers.take(carried)
 
 
 def write_carried(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from operator import attrgetter
+from operator import attrgetter, is_
 from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
@@ -12,12 +12,13 @@ from langchain_core.messages import BaseMessage, SystemMessage, ToolMessage
 
 from langchain_oprag._convert import document_of, hits_of
 from langchain_oprag.results import as_document
-from oprag.agents import Conversations, highest_mention, show_in_place
+from oprag.agents import Conversations, find_mentions, show_in_place
 from oprag.calls import text_of
 from oprag.chunk import Passage
 from oprag.context import CitationNumbers, ContextOptions, Seen
 
 _TEXT = attrgetter("page_content")
+_MESSAGE, _CONTENT = attrgetter("message"), attrgetter("content")
 
 
 class _Told(NamedTuple):
@@ -30,7 +31,7 @@ class _Told(NamedTuple):
     """Those of the documents: an artifact may be changed where it is."""
     read: BaseMessage
     shown: Sequence[Passage] = ()
-    mentioned: int = 0
+    mentioned: Sequence[int] = ()
 
     def is_of(self, message: BaseMessage) -> bool:
         """Whether it was made of this message, and this is as it was."""
@@ -42,6 +43,15 @@ class _Told(NamedTuple):
         return artifact is self.artifact and _texts_in(artifact) == self.texts
 
 
+def _are_of(told: Sequence[_Told], messages: Sequence[BaseMessage]) -> bool:
+    """Whether all were made of these messages, and these are as they were."""
+    if not all(map(is_, map(_MESSAGE, told), messages)):
+        return False
+    if not all(map(is_, map(_CONTENT, told), map(_CONTENT, messages))):
+        return False
+    return all(each.is_of(each.message) for each in told if each.artifact is not None)
+
+
 class Messages:
     """Reads messages, each once while it is the same.
 
@@ -50,7 +60,7 @@ class Messages:
     """
 
     def __init__(self, options: ContextOptions) -> None:
-        self._conversations = Conversations(partial(_read, options))
+        self._conversations = Conversations(partial(_read, options), _are_of)
 
     def read(
         self, messages: Sequence[BaseMessage], numbers: CitationNumbers | None = None
@@ -90,11 +100,11 @@ def _read(
         artifact = None
     texts, content = _texts_in(artifact or ()), message.content
     read, shown = _told(options, message, seen, numbers)
-    mentioned = 0
+    mentioned: Sequence[int] = ()
     # Instructions say how to cite, and a number in them cites nothing.
     if read is message and not isinstance(message, SystemMessage):
-        mentioned = highest_mention(text_of(message))
-        numbers.pass_over(mentioned)
+        mentioned = find_mentions(text_of(message))
+        numbers.leave_out(mentioned)
     return _Told(message, content, artifact, texts, read, shown, mentioned)
 
 

@@ -246,6 +246,8 @@ def _read_messages(state: Any) -> Sequence[BaseMessage]:
 
 def _checked(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
     check_entries("messages", messages, BaseMessage)
+    if isinstance(messages, list):
+        return messages
     listed = list(messages)
     check_entries("messages", listed, BaseMessage)
     return listed

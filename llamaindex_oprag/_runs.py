@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary, ref
 from llama_index.core.agent.react.types import ActionReasoningStep
 from llama_index.core.memory import BaseMemory
 
-from oprag.agents import Conversations, highest_mention
+from oprag.agents import Conversations, find_mentions
 from oprag.chunk import Passage
 from oprag.context import CitationNumbers, Seen
 from oprag.marks import SEE_ABOVE
@@ -36,20 +36,24 @@ class _Text(NamedTuple):
 
     text: str
     shown: Sequence[Passage]
-    mentioned: int
+    mentioned: Sequence[int]
 
     def is_of(self, text: str) -> bool:
         """Whether it is this text."""
         return text == self.text
 
 
+def _are_of(read: Sequence[_Text], texts: Sequence[str]) -> bool:
+    return [each.text for each in read] == texts
+
+
 def _read(text: str, seen: Seen, numbers: CitationNumbers) -> _Text:
     shown = [*numbers.find_in(text).values()]
     # What a search of ours answered has numbers of its documents' own.
     ours = shown or SEE_ABOVE in text
-    mentioned = 0 if ours else highest_mention(text)
+    mentioned = () if ours else find_mentions(text)
     seen.add(shown)
-    numbers.pass_over(mentioned)
+    numbers.leave_out(mentioned)
     return _Text(text, shown, mentioned)
 
 
@@ -117,7 +121,7 @@ class Run:
     answers: list[str] = field(default_factory=list)
     """Those that no message holds yet."""
     conversations: Conversations[_Text] = field(
-        default_factory=lambda: Conversations(_read)
+        default_factory=lambda: Conversations(_read, _are_of)
     )
     _lock: Lock = field(default_factory=Lock)
 
@@ -154,11 +158,13 @@ class Run:
         if reasoning and isinstance(reasoning[-1], ActionReasoningStep):
             answered += [step.get_content() for step in reasoning]
         by_such = len(answered)
+        called = set()
         for call in await store.get("current_tool_calls", default=[]):
-            self.answers = [a for a in self.answers if a != call.tool_output.content]
             answered.append(call.tool_output.content)
+            called.add(answered[-1])
             if call.tool_name == _HANDOVER:
                 del answered[by_such:]
+        self.answers = [answer for answer in self.answers if answer not in called]
         if self.answers:
             whole = "\n".join(said)
             self.answers = [answer for answer in self.answers if answer not in whole]

@@ -13,7 +13,7 @@ from oprag.agents.evidence import (
     search_description,
     write_new_passages,
 )
-from oprag.agents.mentions import highest_mention
+from oprag.agents.mentions import find_mentions
 from oprag.agents.names import name_for_readers
 from oprag.agents.tool_texts import show_in_place
 
@@ -25,7 +25,7 @@ __all__ = [
     "ToolAnswer",
     "ToolReply",
     "answer_refusal",
-    "highest_mention",
+    "find_mentions",
     "name_for_readers",
     "search_description",
     "show_in_place",

@@ -27,14 +27,16 @@ class ReadMessage(Protocol):
         """The passages that it shows, with their numbers."""
 
     @property
-    def mentioned(self) -> int:
-        """The highest number that it mentions and does not show, or 0."""
+    def mentioned(self) -> Sequence[int]:
+        """The numbers that it mentions and does not show, ascending."""
 
     def is_of(self, message: Any) -> bool:
         """Whether it was made of this message, and this is as it was."""
 
 
 _Read = TypeVar("_Read", bound=ReadMessage)
+AreOf = Callable[[Sequence[_Read], Sequence[Any]], bool]
+"""Whether messages that were read are of as many others, each as `is_of` says."""
 ReadOne = Callable[[Any, Seen, CitationNumbers], _Read]
 """Reads a message, adds what it shows to what was seen and numbered, and passes over
 what it mentions."""
@@ -56,12 +58,16 @@ class Conversation(Generic[_Read]):
         self.messages = list(messages)
         self.seen = Seen()
         for each in messages:
-            self.numbers.pass_over(each.mentioned)
+            self.numbers.leave_out(each.mentioned)
             self.seen.add(each.shown)
             self.numbers.add(each.shown)
 
-    def begins_as(self, messages: Sequence[Any]) -> int:
+    def begins_as(self, messages: Sequence[Any], are_of: AreOf[_Read] | None) -> int:
         """Return how many messages at the beginning were read in it."""
+        count = len(self.messages)
+        known = messages[:count]
+        if are_of and len(known) == count and are_of(self.messages, known):
+            return count
         count = 0
         for read, message in zip(self.messages, messages, strict=False):
             if not read.is_of(message):
@@ -75,16 +81,20 @@ class Conversations(Generic[_Read]):
 
     Args:
         read_one: Reads a message that is new.
+        are_of: Says of all messages at once whether they are as they were: they are
+            asked for each time, however many there are. None to ask each.
     """
 
-    def __init__(self, read_one: ReadOne[_Read]) -> None:
-        self._read_one = read_one
+    def __init__(
+        self, read_one: ReadOne[_Read], are_of: AreOf[_Read] | None = None
+    ) -> None:
+        self._read_one, self._are_of = read_one, are_of
         self._lock = Lock()
         self._kept: list[Conversation[_Read]] = []  # what was read last is last
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy how messages are read, alone: what was read can be read again."""
-        return type(self), (self._read_one,)
+        return type(self), (self._read_one, self._are_of)
 
     @contextmanager
     def begin_reading(
@@ -116,7 +126,7 @@ class Conversations(Generic[_Read]):
         """Return the conversation that has most of these, and nothing else."""
         with self._lock:
             known = [each for each in self._kept if each.of_state is numbers]
-            counts = [each.begins_as(messages) for each in known]
+            counts = [each.begins_as(messages, self._are_of) for each in known]
             most = max(counts, default=0)
             if not most:
                 return Conversation(numbers)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from threading import RLock
 from typing import Any
 
@@ -41,6 +42,8 @@ _IN_A_GRAPH = (
     "parts of a graph each began with numbers of their own. Give the state of the "
     "graph around them EvidenceState, and each part the oprag_numbers of that state."
 )
+_FAR = 100
+"""Numbers that a conversation may have given of which one mention is left."""
 _FEW = 64
 """Places that are packed together, as much of them repeats."""
 _MOST_SHARED = 256
@@ -62,7 +65,10 @@ class CitationNumbers:
         self._packed = [(text, unpack_places(text)) for text in entries]
         self._entries = [place for _, places in self._packed for place in places]
         self._known: dict[Identity, int] = {}
+        self._left_out: set[int] = set()
         self._taken: set[tuple[int, int, str]] = set()
+        self._carried: dict[int, Mapping[str, Any]] = {}
+        """What was taken, by its id: it is asked for in each message, each time."""
         for number, entry in enumerate(self._entries, start=1):
             self._know(number, entry)
 
@@ -104,11 +110,12 @@ class CitationNumbers:
         """Return passages with their numbers: those they had, or the next ones."""
         new: dict[Identity, int] = {}
         made = []
+        free = (n for n in count(len(self) + 1) if n not in self._left_out)
         for passage in passages:
             identity = NumberPlace.of(passage).identity
-            number = self._known.get(identity) or new.setdefault(
-                identity, len(self) + len(new) + 1
-            )
+            number = self._known.get(identity) or new.get(identity)
+            if number is None:
+                number = new[identity] = next(free)
             made.append(passage._replace(number=number))
         return made
 
@@ -129,6 +136,21 @@ class CitationNumbers:
                 else is known.
         """
         self._entries += [_NOTHING] * (highest - len(self))
+
+    def leave_out(self, mentioned: Iterable[int]) -> None:
+        """Give no number that something mentions, be it of passages that are gone.
+
+        Nor are lower ones given. A number that is more than a hundred above the last
+        is taken for something else, such as a year: it alone is left out.
+
+        Args:
+            mentioned: Ascending.
+        """
+        for number in mentioned:
+            if number <= len(self) + _FAR:
+                self.pass_over(number)
+            else:
+                self._left_out.add(number)
 
     def carry(self, first: int, last: int) -> dict[str, Any]:
         """Return numbers as a message is to carry them, for whoever has that alone.
@@ -153,6 +175,9 @@ class CitationNumbers:
         Raises:
             InvalidOptionError: A number means another passage here.
         """
+        if self._carried.get(id(carried)) is carried:
+            return
+        self._carried[id(carried)] = carried
         first, last, places = carried["first"], carried["last"], carried["places"]
         if (first, last, places) not in self._taken:
             self._fill(first, unpack_places(places) if places else [])

@@ -14,7 +14,7 @@ from oprag.context import CitationNumbers
 class Read:
     text: str
     shown: list[Passage]
-    mentioned: int = 0
+    mentioned: tuple[int, ...] = ()
 
     def is_of(self, message):
         return message == self.text

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag import order_context
-from oprag.agents import highest_mention
+from oprag.agents import find_mentions
 from oprag.context import CitationNumbers
 from oprag.errors import InvalidOptionError
 
@@ -130,18 +130,45 @@ def test_branches_that_each_lost_some_numbers_have_all_together():
 
 
 @pytest.mark.parametrize(
-    ("text", "highest"),
+    ("text", "numbers"),
     [
-        ("", 0),
-        ("As [2] says, and [11].", 11),
-        ("[1, 4; 3]", 4),
-        ("[2–5] and [ 3 ]", 5),
-        ("[see above: [7]]", 7),
-        ("x[1:20], [2019-03-01T], [12345], (6), [a1]", 0),
+        ("", ()),
+        ("As [11] says, and [2].", (2, 11)),
+        ("[1, 4; 3]", (1, 3, 4)),
+        ("[2–5] and [ 3 ]", (2, 3, 5)),
+        ("[see above: [7]]", (7,)),
+        ("x[1:20], [2019-03-01T], [12345], (6), [a1]", ()),
     ],
 )
-def test_what_a_text_mentions_in_brackets_is_a_number(text, highest):
-    assert highest_mention(text) == highest
+def test_what_a_text_mentions_in_brackets_is_a_number(text, numbers):
+    assert find_mentions(text) == numbers
+
+
+@pytest.mark.parametrize(
+    ("mentioned", "given"),
+    [
+        ([2], [3, 4, 5]),
+        ([100], [101, 102, 103]),
+        ([40, 110, 200], [201, 202, 203]),
+        ([2024], [1, 2, 3]),
+        ([1, 404, 2024], [2, 3, 4]),
+    ],
+)
+def test_numbers_follow_a_mention_and_no_year(mentioned, given):
+    numbers = CitationNumbers()
+    numbers.leave_out(mentioned)
+
+    assert numbered(numbers, 10, 20, 30) == given
+    assert [*spans(CitationNumbers(numbers.as_json()))] == given
+
+
+def test_a_number_that_is_mentioned_is_never_given_though_it_is_far_away():
+    numbers, made = CitationNumbers(), []
+    numbers.leave_out([150])
+    for start in range(0, 1_600, 80):
+        made += numbered(numbers, *range(start, start + 80, 10))
+
+    assert made == [n for n in range(1, 162) if n != 150]
 
 
 def test_a_text_that_imitates_an_agents_answer_is_no_passage():

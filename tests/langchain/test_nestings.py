@@ -11,7 +11,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 
 from langchain_oprag import EvidenceMiddleware, EvidenceState, cited
 from oprag import place_of
-from oprag.agents import highest_mention
+from oprag.agents import find_mentions
 from oprag.metadata import NUMBERS
 from tests.kit.effort import cases
 from tests.langchain.compat import create_agent, needs_1x
@@ -124,7 +124,7 @@ class Conversation:
 def last_number(message):
     """The highest number that a message carries or mentions."""
     carried = getattr(message, "response_metadata", {}).get(NUMBERS, {"last": 0})
-    return max(carried["last"], highest_mention(message.text))
+    return max(carried["last"], *find_mentions(message.text), 0)
 
 
 def begun(conversation):
