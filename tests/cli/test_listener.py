@@ -8,7 +8,7 @@ from threading import Thread
 
 import pytest
 
-from oprag.cli.listener import make_server
+from oprag_cli.listener import make_server
 
 WITHIN = 0.2
 """Seconds for the head or the body of a request."""
