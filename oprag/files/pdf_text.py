@@ -31,6 +31,8 @@ _TOLERANCE = 1.0
 """Points that text may reach over the edge of its page."""
 _PART_OF_WORD = re.compile(r"[^\W\d_]+\Z")
 _LOWER_WORD = re.compile(r"[^\W\d_]+")
+_JOINS_HALVES = frozenset(("bzw", "oder", "sowie", "und"))
+"""Words after half a word in German: `Haus- und Hofordnung`."""
 
 
 class PageText(NamedTuple):
@@ -285,8 +287,10 @@ def _join_hyphens(text: str, indices: Sequence[int]) -> PageText:
         shown.append(text[done:at])
         numbers += indices[done:at]
         if not _is_divided(text, at):
-            shown.append("-")
-            numbers.append(indices[at])
+            after = _LOWER_WORD.match(text, at + 1)
+            is_half = after is not None and after[0] in _JOINS_HALVES
+            shown.append("- " if is_half else "-")
+            numbers += [indices[at]] * (2 if is_half else 1)
         done = at + 1
     shown.append(text[done:])
     numbers += indices[done:]
@@ -300,4 +304,6 @@ def _is_divided(text: str, at: int) -> bool:
     if before is None or after is None or not text[at + 1].islower():
         return False
     pair = before.group(), after.group()
+    if pair[1] in _JOINS_HALVES:
+        return "".join(pair) in text
     return "".join(pair) in text or "-".join(pair) not in text

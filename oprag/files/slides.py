@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -20,6 +20,8 @@ _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _NUMBERS = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 _ENDS = {"Period": "{}.", "ParenBoth": "({})", "ParenR": "{})"}
+_MOST_POINTS = 10_000
+"""Points of a series that are read: files name any number."""
 _STRUCK = frozenset(("sngStrike", "dblStrike"))
 
 
@@ -196,23 +198,43 @@ def _chart_lines(chart: Any) -> Iterator[str]:
     yield ""
     if chart.has_title and chart.chart_title.has_text_frame:
         yield from _texts(chart.chart_title.text_frame)
-    for plot in chart.plots:
-        names = [str(each) for each in plot.categories]
-        if names:
-            yield as_row(["", *names])
-        for series in plot.series:
-            across = series._element.find(f"{_C}xVal")  # noqa: SLF001 -- not in its API
-            if across is not None:
-                points = [each.text or "" for each in across.iter(f"{_C}v")]
-                yield as_row(["", *points])
-            yield as_row([series.name or "", *map(_write, series.values)])
+    before: list[str] = []
+    # Its library refuses kinds of charts; the values of all are written alike.
+    for series in chart.element.iter(f"{_C}ser"):
+        name, across, values = (
+            _points(series, tags)
+            for tags in (("tx",), ("cat", "xVal"), ("val", "yVal"))
+        )
+        if across and across != before:
+            yield as_row(["", *across])
+            before = across
+        yield as_row([" ".join(name), *values])
     yield ""
 
 
-def _write(value: float | None) -> str:
-    if value is None:
-        return ""
-    return str(int(value)) if float(value).is_integer() else str(value)
+def _points(series: Any, tags: Sequence[str]) -> list[str]:
+    """Return what is written for the points of a series; empty where one has none."""
+    found = next(series.iterchildren(*(f"{_C}{tag}" for tag in tags)), None)
+    if found is None:
+        return []
+    count = next((each.get("val") for each in found.iter(f"{_C}ptCount")), None)
+    are_numbers = next(found.iter(f"{_C}numCache", f"{_C}numLit"), None) is not None
+    # Of several levels of names the first is the innermost.
+    level = next(found.iter(f"{_C}lvl"), found)
+    points = {
+        each.get("idx"): each.findtext(f"{_C}v") for each in level.iter(f"{_C}pt")
+    }
+    numbers = range(min(int(count or len(points)), _MOST_POINTS))
+    texts = [points.get(str(number)) or "" for number in numbers]
+    return [*map(_write, texts)] if are_numbers else texts
+
+
+def _write(value: str) -> str:
+    try:
+        number = float(value)
+    except ValueError:
+        return value
+    return str(int(number)) if number.is_integer() else str(number)
 
 
 def _diagram_lines(shape: Any) -> Iterator[str]:

@@ -238,6 +238,7 @@ def test_characters_that_no_index_stores_are_replaced_where_they_stand():
     [
         ("the infor-", "mation", "the information"),
         ("Anna-", "Lena", "Anna-Lena"),
+        ("Die Haus-", "und Hofordnung.", "Die Haus- und Hofordnung."),
         ("well-known: well-", "known", "well-known: well-known"),
     ],
 )

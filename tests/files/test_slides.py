@@ -114,6 +114,19 @@ def test_charts_keep_every_digit_and_both_axes(made, tmp_path):
     ]
 
 
+def test_a_kind_of_chart_that_no_library_reads_is_read(made, tmp_path):
+    bars = CategoryChartData()
+    bars.categories = ["1900", "1901"]
+    bars.add_series("Coal", (12, 13))
+    kind = XL_CHART_TYPE.COLUMN_CLUSTERED
+    slide = slide_of(made)
+    chart = slide.shapes.add_chart(kind, 0, 0, Inches(1), Inches(1), bars).chart
+    plot = next(each for each in chart.element.iter() if "barChart" in str(each.tag))
+    plot.tag = plot.tag.replace("barChart", "bar3DChart")
+
+    assert lines(made, tmp_path) == ["|  | 1900 | 1901 |", "| Coal | 12 | 13 |"]
+
+
 def test_a_cell_over_several_rows_is_in_each(made, tmp_path):
     slide = slide_of(made)
     table = slide.shapes.add_table(2, 2, 0, 0, Inches(2), Inches(1)).table
