@@ -83,9 +83,9 @@ def _fill(store: Any, setup: Setup) -> None:
     from oprag.metadata import make_indexed_id
 
     splitter = OffsetTokenSplitter(chunk_size=64, chunk_overlap=0)
+    whole, _ = whole_document(splitter, setup.text, "0.txt", setup.n_widened)
     for number in range(_DOCUMENTS):
-        name = f"{number}.txt"
-        _, chunks = whole_document(splitter, setup.text, name, setup.n_widened)
+        chunks = splitter.create_documents([whole], [{"source": f"{number}.txt"}])
         texts = [f"{number} {chunk.page_content}" for chunk in chunks]
         ids = [make_indexed_id(chunk.metadata, i) for i, chunk in enumerate(chunks)]
         vectors = store.embeddings.embed_documents(texts)
