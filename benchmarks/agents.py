@@ -39,7 +39,7 @@ from langchain_oprag import (
 from llamaindex_oprag import OrderPreservingRetrieverTool
 from oprag.result_key import read_written
 from oprag.tokens import resolve_token_counter
-from oprag_cli.embedding_models import load_embedding_model, packaged_weights
+from oprag_cli.embedding_models import find_packaged_weights, load_embedding_model
 
 TEXT = topics["specialnames"]
 QUESTIONS = (
@@ -242,7 +242,7 @@ def table(rows: Sequence[Row]) -> str:
 
 def main() -> None:
     """Measure and print."""
-    embeddings = load_embedding_model(packaged=packaged_weights())
+    embeddings = load_embedding_model(packaged=find_packaged_weights())
     rows = [*langchain_agents(embeddings), *llamaindex_agents(embeddings)]
     print(table(rows))
 

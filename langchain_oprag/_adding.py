@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.retrievers import RetrieverLike
 
-from langchain_oprag._options import unwrapped
+from langchain_oprag._options import unwrap
 from langchain_oprag._searched import inner_searches
 from oprag.errors import InvalidOptionError
 
@@ -80,7 +80,7 @@ def _find_writer(retriever: Any) -> Any:
 
 def _writers(retriever: Any) -> Iterator[Any]:
     """Yield what takes documents; None for a retriever that takes none."""
-    retriever, _, _ = unwrapped(retriever, {})
+    retriever, _, _ = unwrap(retriever, {})
     if callable(getattr(retriever, "add_documents", None)):
         yield retriever
         return

@@ -28,7 +28,7 @@ from langchain_core.runnables.utils import (
 )
 
 from langchain_oprag._answer_run import AnswerRun, anotify, notify
-from langchain_oprag._models import facts_of, with_tool
+from langchain_oprag._models import bind_tool, facts_of
 from langchain_oprag._prompts import Question
 from oprag import calls
 from oprag.calls import CallModel, TokenUsage, frame_tokens, text_of
@@ -76,7 +76,7 @@ class Answering(calls.Answering[AddableDict]):
         self._facts = functools.cache(lambda name: facts_of(self.llm(name), config))
 
     @abstractmethod
-    def retrieving(self) -> Effects[list[AddableDict]]:
+    def retrieve(self) -> Effects[list[AddableDict]]:
         """Retrieve what is read; return what is output of it."""
 
     @abstractmethod
@@ -101,7 +101,7 @@ class Answering(calls.Answering[AddableDict]):
         prices = self._chain.prices or {}
         return reported if not name or reported in prices else name
 
-    def known_limits(self, prompt: str) -> tuple[int | None, int | None]:
+    def read_limits(self, prompt: str) -> tuple[int | None, int | None]:
         """Return the window and the longest answer of the model."""
         return self._facts(prompt)[1:]
 
@@ -125,12 +125,12 @@ class ModelCall(calls.ModelCall):
         tags = [*(config.get("tags") or []), *answering.run.tags]
         model: Any = answering.llm(request.prompt)
         if answering.decline == "tool":
-            model = with_tool(model, config)
+            model = bind_tool(model, config)
         ways = (model.invoke, model.ainvoke, model.stream, model.astream)
         asked = (partial(way, messages, {**config, "tags": tags}) for way in ways)
         super().__init__(answering, request, asked)
 
-    def came_empty(self, error: Exception) -> bool:
+    def means_empty(self, error: Exception) -> bool:
         """Return whether an error says no more than that a stream had no piece."""
         return isinstance(error, ValueError) and str(error).startswith(_CAME_EMPTY)
 
@@ -157,7 +157,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         token_counter: TokenizerSpec = None
 
     @abstractmethod
-    def _answering(self, given: Any, config: RunnableConfig) -> Answering:
+    def _begin_answering(self, given: Any, config: RunnableConfig) -> Answering:
         """Begin to answer an input.
 
         Args:
@@ -255,11 +255,11 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
     def _pieces(
         self, given: ChainInput, config: RunnableConfig, *, streaming: bool
     ) -> Generator[AddableDict, None, None]:
-        answering = self._answering(given, config)
+        answering = self._begin_answering(given, config)
         run = answering.run
         try:
             yield AddableDict(input=answering.question.text)
-            yield from run_effects(answering.retrieving())
+            yield from run_effects(answering.retrieve())
             pieces = calls.answer(answering, streaming=streaming or run.shown)
             with contextlib.closing(pieces):
                 for piece in pieces:
@@ -279,11 +279,11 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
     ) -> AsyncGenerator[AddableDict, None]:
         """Async version of `_pieces`."""
         await run_in_thread(partial(resolve_token_counter, self.token_counter))
-        answering = self._answering(given, config)
+        answering = self._begin_answering(given, config)
         run = answering.run
         try:
             yield AddableDict(input=answering.question.text)
-            for piece in await arun_effects(answering.retrieving()):
+            for piece in await arun_effects(answering.retrieve()):
                 yield piece
             pieces = calls.aanswer(answering, streaming=streaming or run.shown)
             async with contextlib.aclosing(pieces):

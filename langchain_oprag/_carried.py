@@ -70,14 +70,14 @@ def _write(
 def _last_carried(messages: Sequence[BaseMessage], *, by_answers: bool) -> int:
     """Return the last number that messages carry, or that answers among them do."""
     for message in reversed(messages):
-        carried = _carried_by(message)
+        carried = _read_carried(message)
         answers = isinstance(message, AIMessage) and not message.tool_calls
         if carried is not None and (answers or not by_answers):
             return int(carried["last"])
     return 0
 
 
-def _carried_by(message: BaseMessage) -> dict[str, Any] | None:
+def _read_carried(message: BaseMessage) -> dict[str, Any] | None:
     if not isinstance(message, AIMessage):
         return None
     return message.response_metadata.get(NUMBERS)

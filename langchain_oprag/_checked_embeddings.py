@@ -51,7 +51,7 @@ class CheckedEmbeddings(Embeddings):
 
 
 @contextmanager
-def checked_embeddings(
+def check_embeddings(
     vectorstore: VectorStore, check: Callable[[Sequence[Any], int], None]
 ) -> Iterator[None]:
     """Let a store embed with its own model, checked, as long as this is open.
@@ -80,7 +80,7 @@ def _places(vectorstore: VectorStore, model: Embeddings) -> Iterator[tuple[Any, 
             yield from _places(value, model)
 
 
-def stored_length(vectorstore: VectorStore) -> int | None:
+def measure_vectors(vectorstore: VectorStore) -> int | None:
     """Return how many numbers the vectors of a store have; None: it sees to it itself.
 
     Stores other than LangChain's own in memory refuse a vector of another length.

@@ -71,7 +71,7 @@ def _hit(document: Document) -> Hit:
         document,
         document,
         score=_score(metadata),
-        id=stored_id(document) or None,
+        id=read_stored_id(document) or None,
     )
     node = read_node(metadata) if NODE_CONTENT in metadata else None
     if node is None:
@@ -105,7 +105,7 @@ def put_in_order(
     return arranged.map(partial(document_of, options=options))
 
 
-def stored_document(chunk: StoredChunk) -> Document:
+def make_document(chunk: StoredChunk) -> Document:
     """Return a new document for a stored chunk."""
     return Document(chunk.text, id=chunk.id or None, metadata={**chunk.metadata})
 
@@ -128,7 +128,7 @@ def document_of(passage: Passage, options: ContextOptions | None = None) -> Docu
     return Document(passage.text, id=id_, metadata=metadata)
 
 
-def stored_id(document: Any) -> str:
+def read_stored_id(document: Any) -> str:
     """Return the id that a store knows a document by; an empty one for none."""
     if not isinstance(document, Document):
         return ""

@@ -19,13 +19,13 @@ from langchain_core.runnables import (
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.config import merge_configs
 
-from langchain_oprag._options import unwrapped
+from langchain_oprag._options import unwrap
 from oprag.calls import DECLINE_TOOL, field_of
 
 _T = TypeVar("_T")
 
 
-def with_tool(model: Any, config: RunnableConfig) -> Runnable[Any, Any] | None:
+def bind_tool(model: Any, config: RunnableConfig) -> Runnable[Any, Any] | None:
     """Give a model the tool with which it declines, inside of all that wraps it.
 
     Args:
@@ -38,19 +38,19 @@ def with_tool(model: Any, config: RunnableConfig) -> Runnable[Any, Any] | None:
         hides that it calls one.
     """
     if isinstance(model, RunnableBindingBase):
-        bound = with_tool(model.bound, merge_configs(model.config, config))
+        bound = bind_tool(model.bound, merge_configs(model.config, config))
         kwargs = {k: v for k, v in model.kwargs.items() if k not in _OF_TOOLS}
         return bound and model.model_copy(update={"bound": bound, "kwargs": kwargs})
     if isinstance(model, RunnableWithFallbacks):
-        given = [with_tool(each, config) for each in model.runnables]
+        given = [bind_tool(each, config) for each in model.runnables]
         changes = {"runnable": given[0], "fallbacks": given[1:]}
         return None if None in given else model.model_copy(update=changes)
     if isinstance(model, RunnableSequence):
-        last = with_tool(model.last, config)
+        last = bind_tool(model.last, config)
         return last and RunnableSequence(*model.steps[:-1], last)
-    inner, config, _ = unwrapped(model, config)
+    inner, config, _ = unwrap(model, config)
     if inner is not model:
-        return with_tool(inner, config)
+        return bind_tool(inner, config)
     try:
         return model.bind_tools([{"type": "function", "function": DECLINE_TOOL}])  # type: ignore[no-any-return]  # a Runnable
     except (AttributeError, NotImplementedError):
@@ -67,7 +67,7 @@ def gives_objects(model: Any) -> bool:
     if isinstance(model, RunnableWithFallbacks):
         return any(map(gives_objects, model.runnables))
     typed = getattr(model, "custom_output_type", None)
-    if typed is None and (inner := unwrapped(model, {})[0]) is not model:
+    if typed is None and (inner := unwrap(model, {})[0]) is not model:
         return gives_objects(inner)
     if typed is None and isinstance(model, BaseOutputParser):
         typed = model.OutputType
@@ -118,26 +118,32 @@ def facts_of(model: Runnable[Any, Any], config: RunnableConfig) -> ModelFacts:
     bound: dict[str, Any] = {}
     others: set[str] = set()
     while True:
-        model, config, more = unwrapped(model, config)
+        model, config, more = unwrap(model, config)
         bound = {**more, **bound}
         if isinstance(model, RunnableWithFallbacks):
             others.update(*(facts_of(each, config).names for each in model.fallbacks))
             model = model.runnable
         elif isinstance(model, RunnableSequence):
-            named = (step for step in model.steps if _said(step, _NAMES, str))
+            named = (step for step in model.steps if _find_value(step, _NAMES, str))
             model = next(named, model.steps[0])
         else:
             break
     profile = getattr(model, "profile", None)
     window = profile.get("max_input_tokens") if isinstance(profile, Mapping) else None
     return ModelFacts(
-        {_said(bound, ("model",), str) or _said(model, _NAMES, str) or "", *others},
+        {
+            _find_value(bound, ("model",), str)
+            or _find_value(model, _NAMES, str)
+            or "",
+            *others,
+        },
         window if _is_said(window, int) else None,
-        _said(bound, _ANSWER_LIMITS, int) or _said(model, _ANSWER_LIMITS, int),
+        _find_value(bound, _ANSWER_LIMITS, int)
+        or _find_value(model, _ANSWER_LIMITS, int),
     )
 
 
-def _said(holder: Any, names: Iterable[str], kind: type[_T]) -> _T | None:
+def _find_value(holder: Any, names: Iterable[str], kind: type[_T]) -> _T | None:
     """Return the first value of a kind that an object or a mapping has."""
     values = (field_of(holder, name) for name in names)
     return next((value for value in values if _is_said(value, kind)), None)

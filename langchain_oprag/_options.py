@@ -98,7 +98,7 @@ def option_field(
     )
 
 
-def unwrapped(
+def unwrap(
     retriever: Any, config: RunnableConfig
 ) -> tuple[Any, RunnableConfig, dict[str, Any]]:
     """Return what `with_config`, `bind` and the like wrap, and what they pass to it."""
@@ -117,7 +117,7 @@ def unwrapped(
             return retriever, config, bound
 
 
-def rewrapped(
+def rewrap(
     retriever: Any,
     kind: type[_RetrieverT],
     change: Callable[[_RetrieverT], Any],
@@ -140,10 +140,10 @@ def rewrapped(
         inner, config = "bound", config and merge_configs(retriever.config, config)
     elif config and isinstance(retriever, configurable.DynamicRunnable):
         chosen = retriever.prepare(config)[0].with_config(retriever.config)
-        return rewrapped(chosen, kind, change, config)
+        return rewrap(chosen, kind, change, config)
     elif not isinstance(retriever, configurable.RunnableConfigurableFields):
         return None
-    changed = rewrapped(getattr(retriever, inner), kind, change, config)
+    changed = rewrap(getattr(retriever, inner), kind, change, config)
     return changed and retriever.model_copy(update={inner: changed})
 
 
@@ -204,17 +204,17 @@ class CheckedOptions(OpragErrorsMixin, BaseModel):
     @field_validator(*_JSON, *_RUNNABLES, mode="wrap", check_fields=False)
     @classmethod
     def _check_value(cls, value: Any, _: Any, info: ValidationInfo) -> Any:
-        return cls._checked(str(info.field_name), value)
+        return cls._check_given(str(info.field_name), value)
 
     # What may be a callable has no JSON schema. Documents are kept as they were given:
     # a folder stays a path in JSON, and nothing is read.
     @field_validator(*_CALLABLE, "documents", mode="plain", check_fields=False)
     @classmethod
     def _check_callable(cls, value: Any, info: ValidationInfo) -> Any:
-        return cls._checked(str(info.field_name), value)
+        return cls._check_given(str(info.field_name), value)
 
     @classmethod
-    def _checked(cls, option: str, value: Any) -> Any:
+    def _check_given(cls, option: str, value: Any) -> Any:
         may_be_none = not cls.model_fields[option].is_required()
         if value is None and may_be_none and option in ("documents", *_RUNNABLES):
             return value
@@ -236,7 +236,7 @@ class CheckedOptions(OpragErrorsMixin, BaseModel):
             self._source = given, document_source({} if given is None else given)
         return self._source[1]
 
-    def _with(self, **changes: Any) -> Self:
+    def _copy_with(self, **changes: Any) -> Self:
         """Return a copy with other values."""
         copied = self.model_copy()
         for name, value in changes.items():

@@ -36,7 +36,7 @@ def step_prompts(
     given = built_in if given is None else given
     is_mapping = isinstance(given, Mapping)
     return {
-        step: _checked(
+        step: _check_prompt(
             given.get(step, built_in) if is_mapping else given,
             QA_VARIABLES,
             f"prompts[{step!r}]" if is_mapping else "prompts",
@@ -60,7 +60,7 @@ def long_prompts(given: Mapping[str, Any]) -> dict[str, Prompt]:
         names = ", ".join(PROMPT_VARIABLES)
         raise invalid_option("prompts", given, f"It takes prompts by name: {names}.")
     return {
-        name: _checked(given.get(name, built_in), PROMPT_VARIABLES[name], option)
+        name: _check_prompt(given.get(name, built_in), PROMPT_VARIABLES[name], option)
         for name, built_in in _LONG_READER.items()
         for option in [f"prompts[{name!r}]"]
     }
@@ -74,7 +74,7 @@ def fill(prompt: Prompt, values: Mapping[str, Any]) -> list[BaseMessage]:
     return messages
 
 
-def _checked(
+def _check_prompt(
     prompt: Any, variables: Sequence[str], option: str, *, must_decline: bool = False
 ) -> Prompt:
     if not isinstance(prompt, (str, BasePromptTemplate)):
@@ -124,7 +124,7 @@ class Question(NamedTuple):
             return self.text
         return "\n".join([_CONVERSATION, *said, f"User: {self.text}"])
 
-    def after_system(self, prompt: list[BaseMessage]) -> list[BaseMessage]:
+    def put_after_system(self, prompt: list[BaseMessage]) -> list[BaseMessage]:
         """Put the system's messages of the conversation before a prompt."""
         system = [m for m in self.history if isinstance(m, SystemMessage)]
         return [*system, *prompt]
@@ -148,7 +148,7 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
     keys = given if isinstance(given, Mapping) else {}
     of_messages = "input" not in keys and "messages" in keys
     if of_messages:
-        given = _of_messages(given)
+        given = _split_messages(given)
     text = given.get("input") if keys else None
     if not isinstance(text, str):
         message = (
@@ -168,7 +168,7 @@ def _messages(option: str, said: Any) -> list[BaseMessage]:
     raise invalid_option(option, said, "It takes a list of messages, oldest first.")
 
 
-def _of_messages(given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _split_messages(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Find question and history among messages; there is no question without a user.
 
     Calls of tools are no part of the history, and no prompt is written with their

@@ -11,7 +11,7 @@ from langchain_core.runnables.base import RunnableSequence
 from langchain_core.runnables.branch import RunnableBranch
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
-from langchain_oprag._options import unwrapped
+from langchain_oprag._options import unwrap
 from langchain_oprag.stores import chunk_store
 from oprag import diagnosing
 from oprag.errors import InvalidOptionError, wrong_object
@@ -46,7 +46,7 @@ def _leaves(
     retriever: Any, config: RunnableConfig, call: Mapping[str, Any]
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Yield the retrievers that search themselves, with the arguments of the call."""
-    retriever, config, bound = unwrapped(retriever, config)
+    retriever, config, bound = unwrap(retriever, config)
     call = {**bound, **call}
     inner = inner_searches(retriever)
     for each in inner:
@@ -93,7 +93,7 @@ def _filter(retriever: Any, call: Mapping[str, Any]) -> SearchFilter:
     return SearchFilter(where)
 
 
-def searched_chunks(
+def open_searched_chunks(
     retriever: Any, config: RunnableConfig, call: Mapping[str, Any], option: str
 ) -> tuple[VectorStore, SearchedChunks] | None:
     """Return the one store that is searched, and what a search may see of it.
@@ -123,7 +123,7 @@ def searched_chunks(
     return found[0], SearchedChunks(store, search, option)
 
 
-def verified_stores(retriever: Any) -> list[ChunkStore]:
+def list_verified_stores(retriever: Any) -> list[ChunkStore]:
     """Return the stores that `verify()` looks at.
 
     Args:
@@ -140,10 +140,10 @@ def verified_stores(retriever: Any) -> list[ChunkStore]:
         "Give the vector store itself or its own retriever, or examine what is "
         "returned: langchain_oprag.diagnose(retriever.invoke(question))."
     )
-    return diagnosing.verified_stores(searches, chunk_store, instead)
+    return diagnosing.list_verified_stores(searches, chunk_store, instead)
 
 
-def wrapped_retriever(
+def choose_retriever(
     base_retriever: RetrieverLike | VectorStore | None, vectorstore: VectorStore | None
 ) -> RetrieverLike | VectorStore:
     """Return the retriever that one of the two arguments means.

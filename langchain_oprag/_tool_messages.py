@@ -11,7 +11,7 @@ from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage, SystemMessage, ToolMessage
 
 from langchain_oprag._convert import document_of, hits_of
-from langchain_oprag.results import as_document
+from langchain_oprag.results import make_one_document
 from oprag.agents import Conversations, find_mentions, show_in_place
 from oprag.calls import text_of
 from oprag.chunk import Passage
@@ -81,13 +81,13 @@ def documents_of(message: BaseMessage) -> list[Document]:
         return []
     if not all(map(_is_document, message.artifact)):
         return []
-    return [as_document(each) for each in message.artifact]
+    return [make_one_document(each) for each in message.artifact]
 
 
 def shows_documents(message: BaseMessage) -> bool:
     """Whether a message holds the texts of its documents, and not something else."""
     options = ContextOptions(merge=True, on_problem="warn")
-    _, shown = _told(options, message, Seen(), CitationNumbers())
+    _, shown = _read_message(options, message, Seen(), CitationNumbers())
     return bool(shown)
 
 
@@ -99,7 +99,7 @@ def _read(
     if not isinstance(artifact, list):
         artifact = None
     texts, content = _texts_in(artifact or ()), message.content
-    read, shown = _told(options, message, seen, numbers)
+    read, shown = _read_message(options, message, seen, numbers)
     mentioned: Sequence[int] = ()
     # Instructions say how to cite, and a number in them cites nothing.
     if read is message and not isinstance(message, SystemMessage):
@@ -108,7 +108,7 @@ def _read(
     return _Told(message, content, artifact, texts, read, shown, mentioned)
 
 
-def _told(
+def _read_message(
     options: ContextOptions, message: BaseMessage, seen: Seen, numbers: CitationNumbers
 ) -> tuple[BaseMessage, Sequence[Passage]]:
     """Read a message; what it shows is added to what was seen."""
@@ -120,7 +120,7 @@ def _told(
     if told is None:
         return message, ()
     artifact = [document_of(passage) for passage in told.shown]
-    content = _with_texts(message.content, dict(zip(texts, told.parts, strict=True)))
+    content = _replace_texts(message.content, dict(zip(texts, told.parts, strict=True)))
     changes = {"content": content, "artifact": artifact}
     return message.model_copy(update=changes), told.shown
 
@@ -153,7 +153,7 @@ def _texts_of(content: str | Sequence[Any]) -> dict[int, str]:
     return {n: text for n, text in enumerate(texts) if isinstance(text, str)}
 
 
-def _with_texts(content: str | Sequence[Any], texts: Mapping[int, str]) -> Any:
+def _replace_texts(content: str | Sequence[Any], texts: Mapping[int, str]) -> Any:
     """Return a content with other texts in its blocks."""
     if isinstance(content, str):
         return texts[0]

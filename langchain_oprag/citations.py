@@ -50,14 +50,14 @@ def cited(
     if len(numbers):
         passages = numbers.resolve(as_passages(found))
         known = dict(zip(passages, as_documents([*passages.values()]), strict=True))
-        return {**_numbered(found), **known}
+        return {**_index_by_number(found), **known}
     unnumbered = [
         m
         for m in messages
         if not all(read_number(each.metadata) for each in documents_of(m))
     ]
     if not any(map(shows_documents, unnumbered)):
-        return _numbered(found)
+        return _index_by_number(found)
     message = (
         "Numbers begin with 1 in each of these messages. Give the whole state of an "
         "agent that has EvidenceMiddleware, or the messages that its apply returned. "
@@ -67,5 +67,5 @@ def cited(
     raise InvalidOptionError(message, option="conversation", value=conversation)
 
 
-def _numbered(documents: Iterable[Document]) -> dict[int, Document]:
+def _index_by_number(documents: Iterable[Document]) -> dict[int, Document]:
     return {n: each for each in documents if (n := read_number(each.metadata))}

@@ -18,7 +18,7 @@ from langchain_core.runnables import RunnableConfig, RunnableSerializable
 
 from langchain_oprag._convert import SharedOptions, hits_of, put_in_order
 from langchain_oprag._options import option_field
-from langchain_oprag._searched import verified_stores
+from langchain_oprag._searched import list_verified_stores
 from langchain_oprag.documents import SourceLike
 from oprag.chunk import interleave
 from oprag.context import (
@@ -128,15 +128,15 @@ class OrderPreservingCompressor(
             UnfilledBudgetWarning: Once, when all documents, 4 or more, fit the token
                 budget: most likely the retriever was not asked for more.
         """
-        listed = self._listed(documents)
-        return self._kept(listed, self._ordering(listed).now())
+        listed = self._join_searches(documents)
+        return self._report(listed, self._order(listed).now())
 
     async def acompress_documents(
         self, documents: Found, query: str = "", callbacks: Callbacks | None = None
     ) -> list[Document]:
         """Async version of `compress_documents`."""
-        listed = self._listed(documents)
-        return self._kept(listed, await self._ordering(listed).later())
+        listed = self._join_searches(documents)
+        return self._report(listed, await self._order(listed).later())
 
     def transform_documents(self, documents: Found, **kwargs: Any) -> list[Document]:
         """Select the best documents and put them in order, without a query.
@@ -148,13 +148,13 @@ class OrderPreservingCompressor(
         Raises:
             InvalidOptionError: An argument was given that has no meaning here.
         """
-        return self._called(kwargs).compress_documents(documents)
+        return self._copy_for_call(kwargs).compress_documents(documents)
 
     async def atransform_documents(
         self, documents: Found, **kwargs: Any
     ) -> list[Document]:
         """Async version of `transform_documents`."""
-        return await self._called(kwargs).acompress_documents(documents)
+        return await self._copy_for_call(kwargs).acompress_documents(documents)
 
     def invoke(
         self,
@@ -172,15 +172,15 @@ class OrderPreservingCompressor(
         Raises:
             OpragError: As `OrderPreservingRetriever` does.
         """
-        called = self._called(kwargs)
+        called = self._copy_for_call(kwargs)
 
         def run(
             documents: Found, run_manager: CallbackManagerForChainRun
         ) -> list[Document]:
-            listed = called._listed(documents)  # noqa: SLF001 -- a copy of this one
-            ordered = called._ordering(listed).now()  # noqa: SLF001 -- as above
+            listed = called._join_searches(documents)  # noqa: SLF001 -- a copy of this one
+            ordered = called._order(listed).now()  # noqa: SLF001 -- as above
             run_manager.metadata[WHY] = ordered.why
-            return called._kept(listed, ordered)  # noqa: SLF001 -- as above
+            return called._report(listed, ordered)  # noqa: SLF001 -- as above
 
         return self._call_with_config(run, input, config)
 
@@ -191,15 +191,15 @@ class OrderPreservingCompressor(
         **kwargs: Any,
     ) -> list[Document]:
         """Async version of `invoke`."""
-        called = self._called(kwargs)
+        called = self._copy_for_call(kwargs)
 
         async def run(
             documents: Found, run_manager: AsyncCallbackManagerForChainRun
         ) -> list[Document]:
-            listed = called._listed(documents)  # noqa: SLF001 -- a copy of this one
-            ordered = await called._ordering(listed).later()  # noqa: SLF001 -- as above
+            listed = called._join_searches(documents)  # noqa: SLF001 -- a copy of this one
+            ordered = await called._order(listed).later()  # noqa: SLF001 -- as above
             run_manager.metadata[WHY] = ordered.why
-            return called._kept(listed, ordered)  # noqa: SLF001 -- as above
+            return called._report(listed, ordered)  # noqa: SLF001 -- as above
 
         return await self._acall_with_config(run, input, config)
 
@@ -208,15 +208,17 @@ class OrderPreservingCompressor(
         return self.compress_documents(documents, query)
 
     def _verification_over(self, searched: Any) -> Verification:
-        return Verification(verified_stores(searched), self._options_for(self.top_n))
+        return Verification(
+            list_verified_stores(searched), self._options_for(self.top_n)
+        )
 
-    def _called(self, call: dict[str, Any]) -> Self:
+    def _copy_for_call(self, call: dict[str, Any]) -> Self:
         """Return the component with the options of one call."""
         name, known = type(self).__name__, CallKeywords.__annotations__
         refuse_in_call(name, call, known, DESCRIPTIONS, self.advice)
-        return self._with(**call) if call else self
+        return self._copy_with(**call) if call else self
 
-    def _listed(self, documents: Any) -> Any:
+    def _join_searches(self, documents: Any) -> Any:
         """One list, the best of each search first; results of components by rank."""
         if interleave(documents) is documents:
             return documents
@@ -228,13 +230,13 @@ class OrderPreservingCompressor(
             for each in listed
         ]
 
-    def _ordering(self, documents: Sequence[Document]) -> Effect:
+    def _order(self, documents: Sequence[Document]) -> Effect:
         def arrange(options: ContextOptions) -> OrderedContext[Document]:
             return put_in_order(documents, options)
 
         return load_texts_then(self._options_for(self.top_n), arrange)
 
-    def _kept(
+    def _report(
         self, documents: Sequence[Document], ordered: OrderedContext[Document]
     ) -> list[Document]:
         if ordered.used_all and len(documents) >= _ASKED_FOR:
@@ -277,6 +279,6 @@ def order_documents(
     if documents is None:
         raise first_unnamed("order_documents", "documents")
     component = OrderPreservingCompressor(**options)
-    listed = component._listed(documents)  # noqa: SLF001 -- of this module
-    ordered: OrderedContext[Document] = component._ordering(listed).now()  # noqa: SLF001 -- as above
+    listed = component._join_searches(documents)  # noqa: SLF001 -- of this module
+    ordered: OrderedContext[Document] = component._order(listed).now()  # noqa: SLF001 -- as above
     return ordered.warn_and_return(Problems("order_documents"))

@@ -141,7 +141,7 @@ class EvidenceMiddleware(AgentMiddleware):
         Raises:
             InvalidOptionError: `messages` are no list of messages.
         """
-        listed = _checked(messages)
+        listed = _check_messages(messages)
         numbers = CitationNumbers()
         take_carried(numbers, listed)
         return self._messages.read(listed, numbers if len(numbers) else None)
@@ -174,7 +174,7 @@ class EvidenceMiddleware(AgentMiddleware):
     ) -> ToolMessage | Command[Any]:
         """Call a tool: an agent that it calls goes on with these numbers."""
         numbers = _numbers_of(request.state)
-        with _as_outer(numbers):
+        with _enter_outer(numbers):
             done = handler(request)
         return _note_given(numbers, done, request.state)
 
@@ -185,13 +185,13 @@ class EvidenceMiddleware(AgentMiddleware):
     ) -> ToolMessage | Command[Any]:
         """Async version of `wrap_tool_call`."""
         numbers = _numbers_of(request.state)
-        with _as_outer(numbers):
+        with _enter_outer(numbers):
             done = await handler(request)
         return _note_given(numbers, done, request.state)
 
     def _read(self, request: ModelRequest[Any]) -> tuple[list[Any], _Read]:
         """Return messages as the model is to read them, and all numbers until then."""
-        messages = _checked(request.messages)
+        messages = _check_messages(request.messages)
         numbers = _numbers_of(request.state)
         with numbers.lock:
             if not _read_messages(request.state):
@@ -213,7 +213,7 @@ _outer: ContextVar[CitationNumbers | None] = ContextVar("outer numbers", default
 
 
 @contextmanager
-def _as_outer(numbers: CitationNumbers) -> Iterator[None]:
+def _enter_outer(numbers: CitationNumbers) -> Iterator[None]:
     token = _outer.set(numbers)
     try:
         yield
@@ -244,7 +244,7 @@ def _read_messages(state: Any) -> Sequence[BaseMessage]:
     return state.get("messages", ()) if isinstance(state, Mapping) else ()
 
 
-def _checked(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
+def _check_messages(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
     check_entries("messages", messages, BaseMessage)
     if isinstance(messages, list):
         return messages

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.vectorstores import VectorStore
 
-from langchain_oprag._checked_embeddings import checked_embeddings, stored_length
+from langchain_oprag._checked_embeddings import check_embeddings, measure_vectors
 from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetSplitter, source_of
 from langchain_oprag.stores import chunk_store
 from oprag.errors import IndexingError, InvalidOptionError, wrong_object
@@ -113,7 +113,7 @@ def index_documents(
         ('letter.txt',)
     """
     return index_target(
-        indexing_target(vectorstore, splitter, chunks), documents, **options
+        make_target(vectorstore, splitter, chunks), documents, **options
     )
 
 
@@ -130,11 +130,11 @@ async def aindex_documents(
     Documents are read and split in a thread.
     """
     return await aindex_target(
-        indexing_target(vectorstore, splitter, chunks), documents, **options
+        make_target(vectorstore, splitter, chunks), documents, **options
     )
 
 
-def indexing_target(
+def make_target(
     vectorstore: VectorStore,
     splitter: BaseDocumentTransformer | None,
     chunks: ChunkStore | None = None,
@@ -182,7 +182,7 @@ class _LangChain(Framework[Document]):
     def read(self, document: Document) -> SourceText:
         return source_of(document)
 
-    def with_text(self, document: Document, text: str) -> Document:
+    def replace_text(self, document: Document, text: str) -> Document:
         return document.model_copy(update={"page_content": text})
 
     def make(
@@ -208,14 +208,12 @@ class _Writer(ChunkWriter):
 
     def __init__(self, vectorstore: VectorStore) -> None:
         self.written = self._vectorstore = vectorstore
-        length = stored_length(vectorstore)
+        length = measure_vectors(vectorstore)
         self._vectors = VectorCheck(vectorstore.embeddings, length)
 
     def add(self, chunks: Sequence[WantedChunk]) -> None:
         ids = [chunk.id for chunk in chunks]
-        with checked_embeddings(
-            self._vectorstore, partial(self._vectors.check, chunks)
-        ):
+        with check_embeddings(self._vectorstore, partial(self._vectors.check, chunks)):
             given = self._vectorstore.add_documents(_documents(chunks), ids=ids)
         self._check_added(ids, given)
 
@@ -224,9 +222,7 @@ class _Writer(ChunkWriter):
 
     async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
         ids = [chunk.id for chunk in chunks]
-        with checked_embeddings(
-            self._vectorstore, partial(self._vectors.check, chunks)
-        ):
+        with check_embeddings(self._vectorstore, partial(self._vectors.check, chunks)):
             given = await self._vectorstore.aadd_documents(_documents(chunks), ids=ids)
         self._check_added(ids, given)
 

@@ -15,7 +15,7 @@ from pydantic import ConfigDict, SkipValidation, ValidationInfo, field_validator
 from langchain_oprag._answers import Answering, DrivenRunnable
 from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
 from langchain_oprag._prompts import Question, fill, long_prompts, read_question
-from langchain_oprag._searched import verified_stores
+from langchain_oprag._searched import list_verified_stores
 from langchain_oprag.results import as_documents, as_passages
 from langchain_oprag.retrievers import RetrieverFetch
 from oprag.calls import SENTINEL, CallModel, Dialogue
@@ -117,12 +117,12 @@ class LongReader(Verifiable, DrivenRunnable, CheckedOptions):
             raise InvalidOptionError(message, option="retriever", value=None)
         if isinstance(self.retriever, Verifiable):
             return self.retriever._verification()  # noqa: SLF001 -- of this package
-        return Verification(verified_stores(self.retriever), ContextOptions())
+        return Verification(list_verified_stores(self.retriever), ContextOptions())
 
     def _inside(self) -> list[Runnable[Any, Any]]:
         return [self.llm, *([self.retriever] if self.retriever else [])]
 
-    def _answering(self, given: Any, config: RunnableConfig) -> _LongReading:
+    def _begin_answering(self, given: Any, config: RunnableConfig) -> _LongReading:
         question = read_question(given, type(self).__name__)
         return _LongReading(self, question, config)
 
@@ -141,7 +141,7 @@ class _LongReading(Answering):
         self._prompts = long_prompts(reader.prompts or {})
         self._documents: list[Document] = []
 
-    def retrieving(self) -> Effects[list[AddableDict]]:
+    def retrieve(self) -> Effects[list[AddableDict]]:
         """Return the documents of the input, or else retrieve them."""
         found, retriever = self.question.given.get("context"), self._reader.retriever
         option = "retriever" if found is None else "context"
@@ -172,7 +172,7 @@ class _LongReading(Answering):
 
     def messages(self, prompt: str, values: Mapping[str, str]) -> list[BaseMessage]:
         """Fill the prompt of a call in."""
-        return self.question.after_system(fill(self._prompts[prompt], values))
+        return self.question.put_after_system(fill(self._prompts[prompt], values))
 
     def output(self, request: CallModel, text: str) -> Iterator[AddableDict]:
         """Return a piece of a reply under the key that it is output by."""

@@ -14,7 +14,11 @@ from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator
 
 from langchain_oprag._convert import document_of, hits_of
 from langchain_oprag._options import RetrieverKeywords, option_field
-from langchain_oprag._searched import search_filter, verified_stores, wrapped_retriever
+from langchain_oprag._searched import (
+    choose_retriever,
+    list_verified_stores,
+    search_filter,
+)
 from langchain_oprag.documents import SourceLike
 from langchain_oprag.retrievers import RetrieverFetch, WrappingRetriever
 from oprag.chunk import Hit
@@ -119,7 +123,7 @@ class LongUnitRetriever(WrappingRetriever):
         vectorstore: VectorStore | None = None,
         **options: Unpack[LongUnitKeywords],
     ) -> None:
-        base = wrapped_retriever(base_retriever, vectorstore)
+        base = choose_retriever(base_retriever, vectorstore)
         given: dict[str, Any] = {"base_retriever": base, **options}
         given.update(units=units, documents=documents)
         super().__init__(**given)
@@ -140,7 +144,7 @@ class LongUnitRetriever(WrappingRetriever):
         return int(k)
 
     def _verification(self) -> Verification:
-        stores = verified_stores(self.base_retriever)
+        stores = list_verified_stores(self.base_retriever)
         options = self._context(self._fetch({}, {}, self.k))
         find = partial(self._choose, self.k)
         return Verification(stores, options, find=find, read_found=read_units)

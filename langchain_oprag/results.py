@@ -69,7 +69,7 @@ def as_passages(documents: Iterable[ResultLike]) -> list[Passage]:
         InvalidOptionError: Something in `documents` is no document.
     """
     check_entries("documents", documents, Document, Mapping)
-    found = [*map(as_document, documents)]
+    found = [*map(make_one_document, documents)]
     return read_passages(hits_of(found))
 
 
@@ -89,7 +89,7 @@ def as_documents(passages: Sequence[Passage]) -> list[Document]:
     return [document_of(passage) for passage in passages]
 
 
-def as_document(given: ResultLike) -> Document:
+def make_one_document(given: ResultLike) -> Document:
     """Return a document, or the one that a mapping was made of."""
     text = given.get("page_content") if isinstance(given, Mapping) else None
     if isinstance(given, Mapping) and isinstance(text, str):

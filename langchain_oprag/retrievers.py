@@ -24,12 +24,7 @@ from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import PrivateAttr
 
 from langchain_oprag._adding import AddsDocuments
-from langchain_oprag._convert import (
-    SharedOptions,
-    hits_of,
-    put_in_order,
-    stored_document,
-)
+from langchain_oprag._convert import SharedOptions, hits_of, make_document, put_in_order
 from langchain_oprag._options import (
     OF_SEARCH,
     PER_CALL,
@@ -38,13 +33,13 @@ from langchain_oprag._options import (
     Retriever,
     option_field,
     refuse_options,
-    unwrapped,
+    unwrap,
 )
 from langchain_oprag._searched import (
+    choose_retriever,
+    list_verified_stores,
+    open_searched_chunks,
     search_filter,
-    searched_chunks,
-    verified_stores,
-    wrapped_retriever,
 )
 from langchain_oprag.stores import chunk_store
 from oprag.chaining import Overlaps, Places
@@ -101,7 +96,7 @@ class RetrieverFetch(Fetch):
         inner: Any = retriever
         bound: dict[str, Any] = {}
         if not isinstance(retriever, VectorStoreRetriever):
-            inner, _, bound = unwrapped(retriever, config)
+            inner, _, bound = unwrap(retriever, config)
         own: int | None = None
         self._mmr_candidates: int | None = None
         """How many documents `"mmr"` chooses from; None for other searches."""
@@ -166,8 +161,8 @@ class WrappingRetriever(AddsDocuments, Verifiable, BaseRetriever, CheckedOptions
             InvalidOptionError: `k` is not possible, or an option was given that is
                 set on construction.
         """
-        if changes := self._taken_from(kwargs):
-            return self._with(**changes).invoke(input, config, **kwargs)
+        if changes := self._take_options(kwargs):
+            return self._copy_with(**changes).invoke(input, config, **kwargs)
         # The run manager that `_get_relevant_documents` is given does not carry
         # `configurable`.
         config = ensure_config(config)
@@ -180,12 +175,12 @@ class WrappingRetriever(AddsDocuments, Verifiable, BaseRetriever, CheckedOptions
         **kwargs: Any,
     ) -> list[Document]:
         """Async version of `invoke`."""
-        if changes := self._taken_from(kwargs):
-            return await self._with(**changes).ainvoke(input, config, **kwargs)
+        if changes := self._take_options(kwargs):
+            return await self._copy_with(**changes).ainvoke(input, config, **kwargs)
         config = ensure_config(config)
         return await super().ainvoke(input, config, outer_config=config, **kwargs)
 
-    def _taken_from(self, call: dict[str, Any]) -> dict[str, Any]:
+    def _take_options(self, call: dict[str, Any]) -> dict[str, Any]:
         """Take the options of one call out of its arguments."""
         names = [n for n in PER_CALL if n in call and n in type(self).model_fields]
         return {name: call.pop(name) for name in names}
@@ -198,7 +193,7 @@ class WrappingRetriever(AddsDocuments, Verifiable, BaseRetriever, CheckedOptions
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **call: Any
     ) -> list[Document]:
-        fetch = self._called(run_manager, **call)
+        fetch = self._prepare_fetch(run_manager, **call)
         ordered = run_effects(self._steps(query, fetch))
         run_manager.metadata[WHY] = ordered.why
         return ordered.warn_and_return(self._problems)
@@ -210,12 +205,12 @@ class WrappingRetriever(AddsDocuments, Verifiable, BaseRetriever, CheckedOptions
         run_manager: AsyncCallbackManagerForRetrieverRun,
         **call: Any,
     ) -> list[Document]:
-        fetch = self._called(run_manager, **call)
+        fetch = self._prepare_fetch(run_manager, **call)
         ordered = await arun_effects(self._steps(query, fetch))
         run_manager.metadata[WHY] = ordered.why
         return ordered.warn_and_return(self._problems)
 
-    def _called(
+    def _prepare_fetch(
         self,
         run_manager: CallbackManagerForRetrieverRun
         | AsyncCallbackManagerForRetrieverRun,
@@ -320,7 +315,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         known = ("vectorstore", *type(self).model_fields)
         refuse_unnamed(type(self).__name__, unnamed, known)
         refuse_unknown(options, known, self.advice)
-        base = wrapped_retriever(base_retriever, vectorstore)
+        base = choose_retriever(base_retriever, vectorstore)
         given: dict[str, Any] = {"base_retriever": base, **options}
         super().__init__(**given)
         fetch = self._fetch({}, {}, None)  # these raise for options that do not fit
@@ -329,8 +324,8 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         self._words(fetch)
 
     def _verification(self) -> Verification:
-        stores = verified_stores(self.base_retriever)
-        inside = unwrapped(self.base_retriever, {})[:1]
+        stores = list_verified_stores(self.base_retriever)
+        inside = unwrap(self.base_retriever, {})[:1]
         options = self._context(self._fetch({}, {}, None))
         return Verification(stores, options, overlaps=True, inside=inside)
 
@@ -340,7 +335,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         Args:
             token_budget: What `widen` reads at most, without `k` and `token_budget`.
         """
-        ranking = self._with(order="rank", merge=False, citations=False)
+        ranking = self._copy_with(order="rank", merge=False, citations=False)
         if self.widen is not None and not (self.k or self.token_budget):
             ranking._problems = self._problems.silence_budget()  # noqa: SLF001 -- our own copy
             ranking.token_budget = token_budget
@@ -385,7 +380,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         """The index of words, made once for a store, and what a search may see."""
         if not self.bm25:
             return None
-        searched = searched_chunks(*fetch.search, "bm25")
+        searched = open_searched_chunks(*fetch.search, "bm25")
         if searched is None:
             raise Bm25.refusal(self.base_retriever)
         store, chunks = searched
@@ -397,7 +392,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         """Return the stored chunks that neighbours are read from."""
         if self.widen is None:
             return None
-        searched = searched_chunks(*fetch.search, "widen")
+        searched = open_searched_chunks(*fetch.search, "widen")
         options = self._options_for(fetch.k)
         check_widening(self.widen, options, stored=searched is not None)
         return None if searched is None else searched[1]
@@ -421,7 +416,7 @@ class _DocumentRetrieval(Retrieval[Document]):
         return found.id
 
     def load_stored(self, chunks: Sequence[StoredChunk]) -> list[Document | None]:
-        return [stored_document(chunk) for chunk in chunks]
+        return [make_document(chunk) for chunk in chunks]
 
     def find_neighbours(
         self, found: Sequence[Document], search: NeighbourSearch
@@ -429,11 +424,11 @@ class _DocumentRetrieval(Retrieval[Document]):
         read: list[StoredChunk] = []
         if self.chunks is not None:
             read = yield from self.chunks.read(search.requests())
-        beside = [stored_document(chunk) for _, chunk in search.neighbours(read)]
+        beside = [make_document(chunk) for _, chunk in search.neighbours(read)]
         return search.combine(found, beside, stored=self.chunks is not None)
 
     def open_store(self) -> SearchedChunks | None:
-        searched = searched_chunks(*self.fetch.search, "documents")
+        searched = open_searched_chunks(*self.fetch.search, "documents")
         return None if searched is None else searched[1]
 
     def arrange(

@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, SkipValidation, field_validator, model_v
 
 from langchain_oprag._answers import Answering, DrivenRunnable, ModelCall
 from langchain_oprag._convert import document_of, hits_of
-from langchain_oprag._models import gives_objects, with_tool
+from langchain_oprag._models import bind_tool, gives_objects
 from langchain_oprag._options import (
     A_MODEL,
     CheckedOptions,
@@ -23,11 +23,11 @@ from langchain_oprag._options import (
     Retriever,
     check_runnable,
     option_field,
-    rewrapped,
-    unwrapped,
+    rewrap,
+    unwrap,
 )
 from langchain_oprag._prompts import Prompt, Question, fill, read_question, step_prompts
-from langchain_oprag._searched import search_filter, verified_stores
+from langchain_oprag._searched import list_verified_stores, search_filter
 from langchain_oprag.documents import SourceLike
 from langchain_oprag.retrievers import OrderPreservingRetriever, RetrieverFetch
 from oprag.calls import (
@@ -195,7 +195,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
             check_runnable(option, llm, A_MODEL)
             if gives_objects(llm):
                 raise no_text(option, llm)
-            if self.decline == "tool" and with_tool(llm, {}) is None:
+            if self.decline == "tool" and bind_tool(llm, {}) is None:
                 raise no_tools(option, llm)
         names = "order", "on_problem", "position_keys", "document_key", "token_counter"
         given: Any = {name: getattr(self, name) for name in names}
@@ -207,16 +207,16 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
 
     def _verification(self) -> Verification:
         route, _ = self._read()
-        inside, full = unwrapped(self.retriever, {})[:1], None
+        inside, full = unwrap(self.retriever, {})[:1], None
         if any(step.full for step in route.steps):
             full = self._full_texts().within(search_filter(self.retriever, {}, {}))
-        stores = verified_stores(self.retriever)
+        stores = list_verified_stores(self.retriever)
         return Verification(stores, route.context, full, inside=inside)
 
     def _inside(self) -> list[Runnable[Any, Any]]:
         return [self.retriever, self.llm, *(self.step_llms or {}).values()]
 
-    def _answering(self, given: Any, config: RunnableConfig) -> _SelfRouting:
+    def _begin_answering(self, given: Any, config: RunnableConfig) -> _SelfRouting:
         options, prompts = self._read()
         return _SelfRouting(self, read_question(given), config, options, prompts)
 
@@ -246,7 +246,7 @@ class _SelfRouting(Answering):
         self._prompts = prompts
         self._llms = dict.fromkeys(prompts, chain.llm) | dict(chain.step_llms or {})
 
-    def retrieving(self) -> Effects[list[AddableDict]]:
+    def retrieve(self) -> Effects[list[AddableDict]]:
         """Retrieve once for all steps, best first.
 
         A vector store is asked for as many chunks as fill the largest step, where
@@ -255,9 +255,9 @@ class _SelfRouting(Answering):
         tokens = tokens_to_retrieve(self._options.steps)
         plan = None if tokens is None else FetchPlan(tokens)
         retriever, kind = self._chain.retriever, OrderPreservingRetriever
-        ours = rewrapped(retriever, kind, lambda r: r.best_first(tokens), self.config)
+        ours = rewrap(retriever, kind, lambda r: r.best_first(tokens), self.config)
         ranking = ours or retriever
-        retriever, config, bound = unwrapped(ranking, self.config)
+        retriever, config, bound = unwrap(ranking, self.config)
         if ours and not (retriever.k or retriever.token_budget):
             retriever = retriever.base_retriever
         fetch = RetrieverFetch(retriever, config, bound, plan=plan)
@@ -283,7 +283,7 @@ class _SelfRouting(Answering):
         """
         question = self.question.in_conversation
         filled = fill(self._prompts[prompt], {**values, "question": question})
-        return self.question.after_system(filled)
+        return self.question.put_after_system(filled)
 
     def begin(self, request: CallModel) -> ModelCall:
         """Begin a call of a model; what it reads is output with its answer."""

@@ -12,7 +12,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.vectorstores import VectorStore
 from pydantic import BaseModel, Field
 
-from langchain_oprag._options import OF_SEARCH, SearchKeywords, rewrapped, unwrapped
+from langchain_oprag._options import OF_SEARCH, SearchKeywords, rewrap, unwrap
 from langchain_oprag.results import format_documents
 from langchain_oprag.retrievers import OrderPreservingRetriever
 from langchain_oprag.vector_stores import OrderPreservingVectorStore
@@ -82,7 +82,7 @@ def create_retrieval_tool(
         To begin.
     """
     refuse_unknown(options, ("name", "description", *_OPTIONS), _ADVICE)
-    retriever = _ordered(searched, options)
+    retriever = _wrap_searched(searched, options)
 
     def search(query: str) -> tuple[str, list[Document]]:
         return _read(retriever, retriever.invoke(query))
@@ -101,14 +101,14 @@ def create_retrieval_tool(
     )
 
 
-def _ordered(searched: Any, options: SearchKeywords) -> Any:
+def _wrap_searched(searched: Any, options: SearchKeywords) -> Any:
     """Return the tool's retriever: its budget has room for all that is written."""
     if isinstance(searched, OrderPreservingVectorStore):
         searched = searched._ordered  # noqa: SLF001 -- of this package
-    placed = rewrapped(
+    placed = rewrap(
         searched,
         OrderPreservingRetriever,
-        lambda ours: ours._with(citations=True),  # noqa: SLF001 -- of this package
+        lambda ours: ours._copy_with(citations=True),  # noqa: SLF001 -- of this package
     )
     if placed:
         for option, value in options.items():
@@ -126,7 +126,7 @@ def _ordered(searched: Any, options: SearchKeywords) -> Any:
 
 def _read(retriever: Any, found: list[Document]) -> tuple[str, list[Document]]:
     """The text that the model reads, and the documents in it."""
-    called, *_ = unwrapped(retriever, ensure_config())
+    called, *_ = unwrap(retriever, ensure_config())
     text = format_documents(found, separator=called.separator)
     # A class of the user's may be unknown to what stores a conversation.
     plain = [

@@ -60,7 +60,7 @@ class _StoreSearch(VectorStoreRetriever):
 
     _beside: list[tuple[Any, ...]] | None = PrivateAttr(default=None)
 
-    def paired(self, documents: list[Document]) -> list[Any]:
+    def pair(self, documents: list[Document]) -> list[Any]:
         """Return what the method returns: documents, or pairs of each and its score.
 
         Args:
@@ -86,7 +86,7 @@ class _StoreSearch(VectorStoreRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **kwargs: Any
     ) -> list[Document]:
-        return self._kept(self._call(kwargs))
+        return self._keep(self._call(kwargs))
 
     async def _aget_relevant_documents(
         self,
@@ -95,7 +95,7 @@ class _StoreSearch(VectorStoreRetriever):
         run_manager: AsyncCallbackManagerForRetrieverRun,
         **kwargs: Any,
     ) -> list[Document]:
-        return self._kept(await self._call(kwargs))
+        return self._keep(await self._call(kwargs))
 
     def _call(self, call: dict[str, Any]) -> Any:
         arguments = {**self.search_kwargs, **call}
@@ -103,7 +103,7 @@ class _StoreSearch(VectorStoreRetriever):
             arguments.pop("k", None)
         return getattr(self.vectorstore, self.method)(self.asked, **arguments)
 
-    def _kept(self, found: Any) -> list[Document]:
+    def _keep(self, found: Any) -> list[Document]:
         rows = found if isinstance(found, list) else [found]
         paired = bool(rows) and all(isinstance(each, tuple) and each for each in rows)
         documents = [each[0] for each in rows] if paired else rows
@@ -118,7 +118,7 @@ class _StoreSearch(VectorStoreRetriever):
         return documents
 
 
-def _in_order(method: _Method) -> _Method:
+def _order_method(method: _Method) -> _Method:
     """Return a search of the store inside, its results in document order."""
     name = method.__name__
 
@@ -135,7 +135,7 @@ def _in_order(method: _Method) -> _Method:
     return cast("_Method", asearch if inspect.iscoroutinefunction(method) else search)
 
 
-def _of_store(method: Callable[..., Any]) -> Callable[..., Any]:
+def _forward_method(method: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method of the store inside, as it is."""
 
     @wraps(method, updated=())
@@ -202,7 +202,9 @@ class OrderPreservingVectorStore(Verifiable, VectorStore):
         """The embeddings of the store inside."""
         return self.vectorstore.embeddings
 
-    similarity_search = _in_order(VectorStore.similarity_search)  # the rest is below
+    similarity_search = _order_method(
+        VectorStore.similarity_search
+    )  # the rest is below
 
     @classmethod
     def from_texts(cls, *_: Any, **__: Any) -> NoReturn:
@@ -220,18 +222,18 @@ class OrderPreservingVectorStore(Verifiable, VectorStore):
 
     def _search(self, method: str, /, *args: Any, **kwargs: Any) -> list[Any]:
         """Return what a method of the store inside finds, in document order."""
-        search, ordered, asked = self._asking(method, args, kwargs)
-        return search.paired(ordered.invoke(**asked))
+        search, ordered, asked = self._prepare_search(method, args, kwargs)
+        return search.pair(ordered.invoke(**asked))
 
     async def _asearch(self, method: str, /, *args: Any, **kwargs: Any) -> list[Any]:
         """Async version of `_search`."""
-        search, ordered, asked = self._asking(method, args, kwargs)
-        return search.paired(await ordered.ainvoke(**asked))
+        search, ordered, asked = self._prepare_search(method, args, kwargs)
+        return search.pair(await ordered.ainvoke(**asked))
 
     def _verification(self) -> Verification:
         return self._ordered._verification()  # noqa: SLF001 -- a retriever of our own
 
-    def _asking(
+    def _prepare_search(
         self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[_StoreSearch, OrderPreservingRetriever, dict[str, Any]]:
         """Return one search, what orders it, and what that is asked."""
@@ -249,7 +251,7 @@ class OrderPreservingVectorStore(Verifiable, VectorStore):
             asked=asked,
             takes_k=hasattr(VectorStore, method) or "k" in parameters,
         )
-        ordered = self._ordered._with(base_retriever=search)  # noqa: SLF001 -- a copy of our own
+        ordered = self._ordered._copy_with(base_retriever=search)  # noqa: SLF001 -- a copy of our own
         question = asked if isinstance(asked, str) else ""
         return search, ordered, {"input": question, "k": k, **options}
 
@@ -269,6 +271,6 @@ for _name, _method in vars(VectorStore).items():
     if _name.startswith("_") or _name in ("search", "asearch"):
         continue  # they call the others
     if _SEARCH.search(_name):
-        setattr(OrderPreservingVectorStore, _name, _in_order(_method))
+        setattr(OrderPreservingVectorStore, _name, _order_method(_method))
     elif _OF_STORE.match(_name):
-        setattr(OrderPreservingVectorStore, _name, _of_store(_method))
+        setattr(OrderPreservingVectorStore, _name, _forward_method(_method))

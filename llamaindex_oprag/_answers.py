@@ -28,9 +28,9 @@ from llama_index.core.tools import FunctionTool
 
 from llamaindex_oprag._llms import (
     answer_tokens_of,
-    called_tools,
+    list_called_tools,
     name_of,
-    reported_usage,
+    read_usage,
     window_of,
 )
 from llamaindex_oprag._prompts import Sent, fill
@@ -82,23 +82,23 @@ class Answering(calls.Answering[str]):
     def facts(self) -> dict[str, Any]:
         """Metadata of the response beside nodes and usage, as far as is known."""
 
-    def filled(self, values: Mapping[str, str]) -> Mapping[str, str]:
+    def fill_values(self, values: Mapping[str, str]) -> Mapping[str, str]:
         """All values of a prompt, from those that the method knows."""
         return values
 
-    def sent(self, prompt: str, values: Mapping[str, str]) -> Sent:
+    def fill_prompt(self, prompt: str, values: Mapping[str, str]) -> Sent:
         """Fill a prompt in."""
-        return fill(self.llm(prompt), self.template(prompt), self.filled(values))
+        return fill(self.llm(prompt), self.template(prompt), self.fill_values(values))
 
     def tokens(self, prompt: str, values: Mapping[str, str]) -> int:
         """Count a prompt with its values, and what the chat format puts around it."""
-        sent = self.sent(prompt, values)
+        sent = self.fill_prompt(prompt, values)
         if isinstance(sent, str):
             return self.counter(sent)
         text = "\n".join(message.content or "" for message in sent)
         return self.counter(text) + frame_tokens(len(sent))
 
-    def known_limits(self, prompt: str) -> tuple[int | None, int | None]:
+    def read_limits(self, prompt: str) -> tuple[int | None, int | None]:
         """Return the window and the longest answer of the model."""
         llm = self.llm(prompt)
         return window_of(llm), answer_tokens_of(llm)
@@ -145,7 +145,7 @@ class ModelCall(calls.ModelCall):
 
     def __init__(self, answering: Answering, request: CallModel) -> None:
         llm: Any = answering.llm(request.prompt)
-        sent = answering.sent(request.prompt, request.values)
+        sent = answering.fill_prompt(request.prompt, request.values)
         word = "chat"
         given: list[Any] = [sent]
         options: dict[str, Any] = {}
@@ -163,8 +163,8 @@ class ModelCall(calls.ModelCall):
         Of a stream the last part that reports tokens counts: servers that report in
         every part report the sum so far.
         """
-        self.usage = reported_usage(piece) or self.usage
-        self.called.update(called_tools(piece))
+        self.usage = read_usage(piece) or self.usage
+        self.called.update(list_called_tools(piece))
         if not whole:
             return piece.delta or ""
         message = getattr(piece, "message", None)
@@ -186,7 +186,7 @@ def respond(answering: Answering, *, streaming: bool) -> Response | StreamingRes
     first = next(pieces, None)
     nodes, metadata = answering.source_nodes(), answering.metadata()
 
-    def completing() -> Generator[str, None, None]:
+    def complete() -> Generator[str, None, None]:
         with closing(pieces):
             if first is not None:
                 yield first
@@ -194,7 +194,7 @@ def respond(answering: Answering, *, streaming: bool) -> Response | StreamingRes
             metadata.update(answering.metadata())
             nodes[:] = answering.source_nodes()
 
-    return StreamingResponse(completing(), nodes, metadata)
+    return StreamingResponse(complete(), nodes, metadata)
 
 
 async def arespond(
@@ -213,14 +213,14 @@ async def arespond(
         return Response(text, nodes, answering.metadata())
     nodes, metadata = list(answering.retrieved), answering.metadata()
 
-    async def completing() -> AsyncGenerator[str, None]:
+    async def complete() -> AsyncGenerator[str, None]:
         async with aclosing(pieces):
             async for piece in pieces:
                 yield piece
             nodes[:] = await run_in_thread(answering.source_nodes)
             metadata.update(answering.metadata())
 
-    return AsyncStreamingResponse(completing(), nodes, metadata)
+    return AsyncStreamingResponse(complete(), nodes, metadata)
 
 
 class DrivenSynthesizer(BaseSynthesizer):
@@ -230,7 +230,7 @@ class DrivenSynthesizer(BaseSynthesizer):
     """
 
     @abstractmethod
-    def _answering(
+    def _begin_answering(
         self,
         query: QueryBundle,
         nodes: Sequence[NodeWithScore],
@@ -251,8 +251,8 @@ class DrivenSynthesizer(BaseSynthesizer):
             OpragError: The model failed, or what else the class says.
         """
         _dispatcher.event(SynthesizeStartEvent(query=query))
-        bundle = _checked(query, nodes)
-        answering = self._answering(bundle, nodes, additional_source_nodes or ())
+        bundle = _check_question(query, nodes)
+        answering = self._begin_answering(bundle, nodes, additional_source_nodes or ())
         payload: dict[str, Any] = {EventPayload.QUERY_STR: bundle.query_str}
         with self._callback_manager.event(CBEventType.SYNTHESIZE, payload) as event:
             response = respond(answering, streaming=self._streaming)
@@ -269,8 +269,10 @@ class DrivenSynthesizer(BaseSynthesizer):
     ) -> RESPONSE_TYPE:
         """Async version of `synthesize`."""
         _dispatcher.event(SynthesizeStartEvent(query=query))
-        bundle = _checked(query, nodes)
-        begin = partial(self._answering, bundle, nodes, additional_source_nodes or ())
+        bundle = _check_question(query, nodes)
+        begin = partial(
+            self._begin_answering, bundle, nodes, additional_source_nodes or ()
+        )
         answering = await run_in_thread(begin)
         payload: dict[str, Any] = {EventPayload.QUERY_STR: bundle.query_str}
         with self._callback_manager.event(CBEventType.SYNTHESIZE, payload) as event:
@@ -280,6 +282,6 @@ class DrivenSynthesizer(BaseSynthesizer):
         return response
 
 
-def _checked(query: QueryType, nodes: list[NodeWithScore]) -> QueryBundle:
+def _check_question(query: QueryType, nodes: list[NodeWithScore]) -> QueryBundle:
     check_entries("nodes", nodes, NodeWithScore)
     return QueryBundle(query) if isinstance(query, str) else query

@@ -24,7 +24,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from llamaindex_oprag._options import with_tokenizer
+from llamaindex_oprag._options import set_tokenizer
 from llamaindex_oprag._relationships import (
     NEXT,
     PARENT,
@@ -94,23 +94,23 @@ def arrange(
     Raises:
         OpragError: As `oprag.context.arrange` does.
     """
-    options = with_tokenizer(options)
+    options = set_tokenizer(options)
     hits = [*hits_of(nodes)]
     for rank, place in places.items():
         hits[rank] = hits[rank]._replace(chained=place)
     if seen is not None:
         written = write_new_passages(hits, options, seen, neighbours, numbers)
         return written.map(partial(node_of, options=options))
-    sent = None if as_text else partial(sent_text, cited=options.citations)
+    sent = None if as_text else partial(write_sent_text, cited=options.citations)
     arranged = context.arrange(hits, options, sent_text=sent, neighbours=neighbours)
     made = arranged.map(partial(node_of, options=options))
     if as_text or not options.citations:
         return made
     heads = headers(arranged.passages, separator=options.separator)
-    return replace(made, passages=list(map(_cited, made.passages, heads)))
+    return replace(made, passages=list(map(_cite, made.passages, heads)))
 
 
-def _cited(scored: NodeWithScore, head: str) -> NodeWithScore:
+def _cite(scored: NodeWithScore, head: str) -> NodeWithScore:
     """The node, that shows the model its number and place before its text."""
     node: Any = scored.node
     if not hasattr(node, "text_template"):
@@ -118,20 +118,20 @@ def _cited(scored: NodeWithScore, head: str) -> NodeWithScore:
     citation, shown = node.metadata[CITATION], node.excluded_llm_metadata_keys
     changes: dict[str, Any]
     if node.get_metadata_str(MetadataMode.LLM).strip():
-        template = _with_escaped(node, node.text_template)
+        template = _escape_template(node, node.text_template)
         changes = {"text_template": _literal(head) + template}
     else:  # A text that shows no metadata is sent without its template.
         number = head.removesuffix(f"{citation}\n")
-        content = _with_escaped(node, "{content}")
+        content = _escape_template(node, "{content}")
         changes = {
             "text_template": _literal(number) + "{metadata_str}\n" + content,
             "metadata_template": "{value}",
             "excluded_llm_metadata_keys": [key for key in shown if key != CITATION],
         }
-    return _scored(scored, _copy(node, None, changes), scored.score)
+    return _attach_score(scored, _copy(node, None, changes), scored.score)
 
 
-def _uncited(node: Any) -> dict[str, Any]:
+def _strip_citation(node: Any) -> dict[str, Any]:
     """Return the fields of a node without its number and place."""
     if CITATION not in node.metadata or not hasattr(node, "text_template"):
         return {}
@@ -143,24 +143,24 @@ def _uncited(node: Any) -> dict[str, Any]:
         }
     place = _literal(f"{node.metadata[CITATION]}\n")
     _, found, template = node.text_template.partition(place)
-    for name, written, escaped in _escaped(node):
+    for name, written, escaped in _escape_values(node):
         if escaped != written:
             template = template.replace(_literal(escaped), name)
     return {"text_template": template} if found else {}
 
 
-def _with_escaped(node: Any, template: str) -> str:
+def _escape_template(node: Any, template: str) -> str:
     """Return a template that writes no line of the node as a mark of ours.
 
     A template takes a text as it is: where that has such lines, it is written into it.
     """
-    for name, written, escaped in _escaped(node):
+    for name, written, escaped in _escape_values(node):
         if escaped != written:
             template = template.replace(name, _literal(escaped))
     return template
 
 
-def _escaped(node: Any) -> Iterator[tuple[str, str, str]]:
+def _escape_values(node: Any) -> Iterator[tuple[str, str, str]]:
     """Yield what a template names, as it is, and as it is written behind a place."""
     metadata = node.get_metadata_str(MetadataMode.LLM).strip()
     for name, text in (("{content}", text_of(node)), ("{metadata_str}", metadata)):
@@ -205,7 +205,7 @@ def new_node(
         metadata=metadata,
         excluded_llm_metadata_keys=[*unseen],
         excluded_embed_metadata_keys=[*unseen],
-        **_written_offsets(metadata),
+        **_write_offsets(metadata),
     )
     source = beside and beside.source.node.source_node
     if source is not None:
@@ -260,7 +260,7 @@ def hits_of(nodes: Iterable[NodeWithScore | BaseNode], *others: type) -> list[Hi
 
 
 def _hit(scored: NodeWithScore | BaseNode) -> Hit:
-    scored = scored_node(scored)
+    scored = ensure_scored(scored)
     node = scored.node
     offsets = None
     if hasattr(node, "start_char_idx"):  # not on Document and Node
@@ -281,7 +281,7 @@ def _hit(scored: NodeWithScore | BaseNode) -> Hit:
     )
 
 
-def scored_node(node: NodeWithScore | BaseNode) -> NodeWithScore:
+def ensure_scored(node: NodeWithScore | BaseNode) -> NodeWithScore:
     """Return a node with its score, None for a bare one.
 
     Raises:
@@ -311,10 +311,10 @@ def source_of(node: BaseNode) -> SourceText:
     )
 
 
-def sent_text(chunk: Chunk, text: str, *, cited: bool = False) -> str:
+def write_sent_text(chunk: Chunk, text: str, *, cited: bool = False) -> str:
     """Return the text that LlamaIndex sends for a chunk: after its metadata."""
     node: BaseNode = chunk.source.node
-    changes = _uncited(node)
+    changes = _strip_citation(node)
     if chunk.metadata is not node.metadata:  # several, joined
         changes["metadata"] = dict(chunk.metadata)
     if changes or text != text_of(node):
@@ -323,7 +323,7 @@ def sent_text(chunk: Chunk, text: str, *, cited: bool = False) -> str:
     if cited and template:
         if not node.get_metadata_str(MetadataMode.LLM).strip():
             return escape_marks(text)
-        escaped = _with_escaped(node, template)
+        escaped = _escape_template(node, template)
         if escaped != template:
             node = _copy(node, None, {"text_template": escaped})
     sent = node.get_content(metadata_mode=MetadataMode.LLM)
@@ -350,21 +350,21 @@ def _node(
     if options is not None or not is_result(best.metadata):
         shown = hidden(shown)
     changes: dict[str, Any] = {
-        **({} if options is None else _uncited(best)),
+        **({} if options is None else _strip_citation(best)),
         "metadata": metadata,
         "excluded_llm_metadata_keys": shown,
         "excluded_embed_metadata_keys": hidden(best.excluded_embed_metadata_keys),
         **_offsets_of_spans(nodes[0].node, passage.part, passage.spans),
     }
     if whole:
-        return _scored(scored, _copy(best, None, changes), scored.score)
+        return _attach_score(scored, _copy(best, None, changes), scored.score)
     changes["embedding"] = None
     changes["id_"] = result_id(passage, _ID, lambda each: text_of(each.node))
     changes["relationships"] = _relationships([each.node for each in nodes])
-    return _scored(scored, _copy(best, passage.text, changes), scored.score)
+    return _attach_score(scored, _copy(best, passage.text, changes), scored.score)
 
 
-def _written_offsets(metadata: Mapping[str, Any]) -> dict[str, int]:
+def _write_offsets(metadata: Mapping[str, Any]) -> dict[str, int]:
     """Return the characters of a result as those of a new node."""
     written = read_written(metadata)
     if written is None:
@@ -395,7 +395,9 @@ def _offsets(
     return {"start_char_idx": start, "end_char_idx": end}
 
 
-def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWithScore:
+def _attach_score(
+    first: NodeWithScore, node: BaseNode, score: float | None
+) -> NodeWithScore:
     if type(first) is NodeWithScore:  # a third of the time that a copy takes
         return NodeWithScore(node=node, score=score)
     return first.model_copy(update={"node": node, "score": score})

@@ -59,7 +59,7 @@ class IndexWriter(ChunkWriter):
         self._index = index
         self.written = vector_store = index.vector_store
         self.embedding = index._embed_model  # noqa: SLF001 -- an index has no public name for it
-        self._vectors = VectorCheck(self.embedding, _stored_length(vector_store))
+        self._vectors = VectorCheck(self.embedding, _measure_vectors(vector_store))
         if is_faiss(vector_store):
             self.cannot_delete = (
                 f"Nothing can be deleted from a {type(vector_store).__name__}: "
@@ -76,7 +76,7 @@ class IndexWriter(ChunkWriter):
     def add(self, chunks: Sequence[WantedChunk]) -> None:
         # Embedded here: a node that the store did not take is not embedded again.
         vectors = embed_nodes([chunk.source for chunk in chunks], self.embedding)
-        self._insert(self._with_vectors(chunks, vectors))
+        self._insert(self._attach_vectors(chunks, vectors))
 
     def delete(self, ids: Sequence[str]) -> None:
         # Last where a run looks: what fails before that is found by the next one.
@@ -89,7 +89,7 @@ class IndexWriter(ChunkWriter):
     async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
         nodes = [chunk.source for chunk in chunks]
         vectors = await async_embed_nodes(nodes, self.embedding)
-        await self._ainsert(self._with_vectors(chunks, vectors))
+        await self._ainsert(self._attach_vectors(chunks, vectors))
 
     async def adelete(self, ids: Sequence[str]) -> None:
         if not self._awaits:
@@ -101,7 +101,7 @@ class IndexWriter(ChunkWriter):
         if self._reads_nodes:
             await finish_in_thread(self._delete_nodes, ids)
 
-    def _with_vectors(
+    def _attach_vectors(
         self, chunks: Sequence[WantedChunk], vectors: dict[str, list[float]]
     ) -> list[BaseNode]:
         nodes: list[BaseNode] = [chunk.source for chunk in chunks]
@@ -174,7 +174,7 @@ class IndexWriter(ChunkWriter):
             self._index.storage_context.index_store.add_index_struct(struct)
 
 
-def _stored_length(vector_store: object) -> int | None:
+def _measure_vectors(vector_store: object) -> int | None:
     """Return how many numbers the vectors of a store have; None: it sees to it itself.
 
     Stores other than LlamaIndex's own in memory refuse a vector of another length.

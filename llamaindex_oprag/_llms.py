@@ -57,7 +57,7 @@ def name_of(llm: LLM) -> str | None:
     return None if name in ("", unknown) else name
 
 
-def called_tools(response: Any) -> list[str]:
+def list_called_tools(response: Any) -> list[str]:
     """Name the tools that a response calls, in whichever form its client keeps them.
 
     That is a block of the message, or what the provider sent, in `additional_kwargs`:
@@ -75,7 +75,7 @@ def called_tools(response: Any) -> list[str]:
     return [name for name in names if name]
 
 
-def reported_usage(response: Any) -> TokenUsage | None:
+def read_usage(response: Any) -> TokenUsage | None:
     """Tokens of one call, cached ones included.
 
     Args:

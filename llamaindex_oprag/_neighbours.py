@@ -13,7 +13,7 @@ from llamaindex_oprag._chunk_stores.docstore import (
     only_searched,
 )
 from llamaindex_oprag._convert import neighbour_of
-from llamaindex_oprag._searched import search_filter, searched_index
+from llamaindex_oprag._searched import find_searched_index, search_filter
 from llamaindex_oprag.stores import chunk_store
 from oprag.context import NO_NEIGHBOURS, CandidateTail, NeighbourSearch
 from oprag.effects import Effects, describe_work
@@ -36,7 +36,7 @@ class Neighbourhood:
     """
 
     def __init__(self, retriever: Any) -> None:
-        self._index = searched_index(retriever)
+        self._index = find_searched_index(retriever)
         self.known = self._index is not None
         """Whether there is one index."""
         self._search = search_filter(retriever) if self.known else SearchFilter()
@@ -45,7 +45,7 @@ class Neighbourhood:
         if store is not None:
             self._chunks = SearchedChunks(store, self._search, "widen")
 
-    def widened(
+    def widen_hits(
         self, hits: Sequence[NodeWithScore], widening: NeighbourSearch
     ) -> Effects[tuple[list[NodeWithScore], CandidateTail]]:
         """Return hits and neighbours as `arrange` takes them."""
@@ -58,7 +58,7 @@ class Neighbourhood:
             n: node for n, node in unplaced.items() if node.prev_node or node.next_node
         }
         own = {node.node_id for node in unplaced.values()}
-        linked = yield from self._linked(with_links, own, widening)
+        linked = yield from self._follow_links(with_links, own, widening)
         beside = [neighbour_of(hits[hit], chunk) for hit, chunk in near]
         beside += [NodeWithScore(node=node) for node in linked]
         stored, links = self._chunks is not None, frozenset(with_links)
@@ -68,7 +68,7 @@ class Neighbourhood:
             found = NO_NEIGHBOURS
         return listed, found
 
-    def _linked(
+    def _follow_links(
         self, nodes: Mapping[int, BaseNode], own: set[str], widening: NeighbourSearch
     ) -> Effects[list[BaseNode]]:
         """Follow PREVIOUS and NEXT ids, one step at a time from all hits at once.

@@ -137,7 +137,7 @@ def default_tokenizer(token_counter: TokenizerSpec) -> TokenizerSpec:
     return token_counter
 
 
-def with_tokenizer(options: ContextOptions) -> ContextOptions:
+def set_tokenizer(options: ContextOptions) -> ContextOptions:
     """Return options whose counter is LlamaIndex's, where none was given."""
     counter = default_tokenizer(options.token_counter)
     if counter is options.token_counter:

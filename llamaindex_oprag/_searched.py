@@ -113,7 +113,7 @@ def _retrievers(retriever: Any) -> Iterator[Any]:
         yield from _retrievers(inner)
 
 
-def searched_index(retriever: Any) -> Any:
+def find_searched_index(retriever: Any) -> Any:
     """Return the one index that a retriever searches; None where there is not one."""
     indexes = {
         id(each._index): each._index  # noqa: SLF001 -- nothing public tells
@@ -123,7 +123,7 @@ def searched_index(retriever: Any) -> Any:
     return next(iter(indexes.values())) if len(indexes) == 1 else None
 
 
-def verified_stores(retriever: Any) -> list[ChunkStore]:
+def list_verified_stores(retriever: Any) -> list[ChunkStore]:
     """Return the stores that `verify()` looks at.
 
     Args:
@@ -141,10 +141,10 @@ def verified_stores(retriever: Any) -> list[ChunkStore]:
         "Give index.as_retriever(), or examine what is returned: "
         "llamaindex_oprag.diagnose(retriever.retrieve(question))."
     )
-    return diagnosing.verified_stores(searches, chunk_store, instead)
+    return diagnosing.list_verified_stores(searches, chunk_store, instead)
 
 
-def as_retriever(option: str, value: Any) -> BaseRetriever:
+def require_retriever(option: str, value: Any) -> BaseRetriever:
     """Return a retriever as it is, and that of an index.
 
     Raises:

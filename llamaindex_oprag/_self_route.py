@@ -22,9 +22,9 @@ from llamaindex_oprag._answers import (
     DrivenSynthesizer,
     ModelCall,
 )
-from llamaindex_oprag._convert import hits_of, new_node, node_of, sent_text
+from llamaindex_oprag._convert import hits_of, new_node, node_of, write_sent_text
 from llamaindex_oprag._llms import check_llm
-from llamaindex_oprag._options import default_tokenizer, with_tokenizer
+from llamaindex_oprag._options import default_tokenizer, set_tokenizer
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag._searched import search_filter
 from llamaindex_oprag.documents import source_or_none
@@ -67,7 +67,9 @@ class SelfRouteOptions:
         self.decline = given["decline"]
         self.prices, self.answer_tokens = given["prices"], given["answer_tokens"]
         self.max_context_tokens = given["max_context_tokens"]
-        self.route = RouteOptions(steps=steps, context=context, sent_text=sent_text)
+        self.route = RouteOptions(
+            steps=steps, context=context, sent_text=write_sent_text
+        )
         self.llms: dict[str, LLM] = {step.name: llm for step in steps} | {
             step: check_llm(f"step_llms[{step!r}]", each)
             for step, each in (given["step_llms"] or {}).items()
@@ -88,7 +90,7 @@ class SelfRouteOptions:
         if not isinstance(prompts, Mapping):
             prompts = dict.fromkeys(self.llms, prompts)
         self.templates = {
-            name: self.checked_prompt(name, prompts.get(name, qa_prompt(self.decline)))
+            name: self.check_prompt(name, prompts.get(name, qa_prompt(self.decline)))
             for name in self.llms
         }
 
@@ -97,7 +99,7 @@ class SelfRouteOptions:
         """Counts tokens; loaded when it is first asked for."""
         return resolve_token_counter(default_tokenizer(self.context.token_counter))
 
-    def checked_prompt(
+    def check_prompt(
         self, name: str, prompt: str | BasePromptTemplate
     ) -> BasePromptTemplate:
         """Return a prompt for a step, if it can be used."""
@@ -128,10 +130,10 @@ class SelfRouting(Answering):
         self.decline = options.decline
         self.source = synthesizer.full_texts()
         self._query = query
-        _, fills = synthesizer.asked()
+        _, fills = synthesizer.choose_retriever()
         self._route = replace(
             options.route,
-            context=with_tokenizer(options.context),
+            context=set_tokenizer(options.context),
             fills=fills,
             source=self.source,
         )
@@ -157,7 +159,7 @@ class SelfRouting(Answering):
         self._nodes = _nodes_of(request.context)
         return super().begin(request)
 
-    def filled(self, values: Mapping[str, str]) -> Mapping[str, str]:
+    def fill_values(self, values: Mapping[str, str]) -> Mapping[str, str]:
         """Add the question."""
         return {**values, "question": self._query.query_str}
 
@@ -208,7 +210,7 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         self.before: tuple[BaseRetriever, Sequence[BaseNodePostprocessor]]
         """The retriever and the postprocessors of the nodes, see `after`."""
 
-    def _answering(
+    def _begin_answering(
         self,
         query: QueryBundle,
         nodes: Sequence[NodeWithScore],
@@ -216,7 +218,7 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
     ) -> SelfRouting:
         return SelfRouting(self, query, nodes, additional)
 
-    def after(
+    def follow(
         self, retriever: BaseRetriever, postprocessors: Sequence[BaseNodePostprocessor]
     ) -> Self:
         """Return the same synthesizer for the nodes of an engine.
@@ -235,7 +237,7 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         following.full_texts()
         return following
 
-    def asked(self) -> tuple[BaseRetriever, bool]:
+    def choose_retriever(self) -> tuple[BaseRetriever, bool]:
         """Return what is asked, best first, once for all steps.
 
         An index retriever at LlamaIndex's default is asked for as many nodes as fill
@@ -283,7 +285,7 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         return dict(self.options.templates)
 
     def _update_prompts(self, prompts_dict: PromptDictType) -> None:
-        check = self.options.checked_prompt
+        check = self.options.check_prompt
         checked = {name: check(name, prompt) for name, prompt in prompts_dict.items()}
         self.options.templates = {**self.options.templates, **checked}
 

@@ -110,7 +110,7 @@ class PositionAnnotator(TransformComponent):
         return "PositionAnnotator"
 
     @field_serializer("documents")
-    def _written_documents(self, documents: Any) -> Any:
+    def _write_documents(self, documents: Any) -> Any:
         """The documents where JSON holds them; else what they were, to be named."""
         if documents is None or isinstance(documents, (str, Path)):
             return documents and str(documents)
@@ -123,21 +123,21 @@ class PositionAnnotator(TransformComponent):
 
     def __call__(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
         """Annotate the nodes of any number of documents; the order stays."""
-        if self._takes(nodes := _listed(nodes)):
+        if self._takes(nodes := _list_nodes(nodes)):
             return nodes
         names = _source_ids(nodes)
         source = self._source(names)
         texts = {name: exact_text(name, source.read(name)) for name in names}
-        return self._annotated(nodes, texts)
+        return self._annotate(nodes, texts)
 
     async def acall(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
         """Async version of `__call__`."""
-        if self._takes(nodes := _listed(nodes)):
+        if self._takes(nodes := _list_nodes(nodes)):
             return nodes
         names = await run_in_thread(partial(_source_ids, nodes))
         source = self._source(names)
         texts = {name: exact_text(name, await source.aread(name)) for name in names}
-        return await run_in_thread(partial(self._annotated, nodes, texts))
+        return await run_in_thread(partial(self._annotate, nodes, texts))
 
     def _takes(self, nodes: Sequence[BaseNode]) -> bool:
         """Keep documents that no parser has seen, as a pipeline's run begins."""
@@ -159,27 +159,29 @@ class PositionAnnotator(TransformComponent):
                 raise DocumentNotFoundError(message, document=name)
         return document_source({name: text_of(self._passed[name]) for name in names})
 
-    def _annotated(
+    def _annotate(
         self, nodes: Sequence[BaseNode], texts: dict[str, str]
     ) -> list[BaseNode]:
         if isinstance(self.documents, (list, tuple)):
             _refuse_edited(nodes, texts, {d.node_id: d.hash for d in self.documents})
         made: list[BaseNode] = list(nodes)
         depths = _depths(nodes)
-        for name, members in _by_document(nodes).items():
+        for name, members in _group_by_document(nodes).items():
             levels = sorted({depths[index] for index in members})
             for level in levels:
                 row = [(i, nodes[i]) for i in members if depths[i] == level]
-                entries = _located(name, row, texts, believed=self.documents is None)
+                entries = _locate_members(
+                    name, row, texts, believed=self.documents is None
+                )
                 for index, entry in entries.items():
                     if level != levels[-1]:
                         for key in (CHUNK_INDEX, N_CHUNKS, *STAMP_KEYS):
                             entry.pop(key, None)
-                    made[index] = _with_position(nodes[index], entry)
+                    made[index] = _set_position(nodes[index], entry)
         return made
 
 
-def _listed(nodes: Sequence[BaseNode] | Iterator[BaseNode]) -> list[BaseNode]:
+def _list_nodes(nodes: Sequence[BaseNode] | Iterator[BaseNode]) -> list[BaseNode]:
     nodes = [*nodes] if isinstance(nodes, Iterator) else nodes
     check_entries("nodes", nodes, BaseNode)
     return list(nodes)
@@ -227,7 +229,7 @@ def _refuse_edited(
             raise DocumentNotFoundError(message, document=name)
 
 
-def _by_document(nodes: Sequence[BaseNode]) -> dict[str, list[int]]:
+def _group_by_document(nodes: Sequence[BaseNode]) -> dict[str, list[int]]:
     """Indexes of the nodes of each document, by its own name."""
     groups: dict[str, list[int]] = {}
     for index, node in enumerate(nodes):
@@ -248,7 +250,7 @@ def _depths(nodes: Sequence[BaseNode]) -> list[int]:
     return [depth(node) for node in nodes]
 
 
-def _located(
+def _locate_members(
     name: str,
     members: Sequence[tuple[int, BaseNode]],
     texts: dict[str, str],
@@ -275,7 +277,7 @@ def _located(
     return dict(zip(indexes, itertools.chain(*written), strict=True))
 
 
-def _with_position(node: BaseNode, entry: dict[str, str | int]) -> BaseNode:
+def _set_position(node: BaseNode, entry: dict[str, str | int]) -> BaseNode:
     metadata = replace_positions(node.metadata, entry)
     changes: dict[str, Any] = {"metadata": metadata, **hidden_keys(node, metadata)}
     if isinstance(node, TextNode):

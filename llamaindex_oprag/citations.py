@@ -58,47 +58,49 @@ def cited(conversation: Any, response: Any = None) -> dict[int, NodeWithScore]:
 async def acited(conversation: Any, response: Any = None) -> dict[int, NodeWithScore]:
     """Async version of `resolve`."""
     if isinstance(conversation, Context):
-        return await _of_context(conversation, response)
+        return await _resolve_context(conversation, response)
     if isinstance(conversation, BaseMemory):
         messages = await conversation.aget_all()
-        return await run_in_thread(lambda: _of_messages(messages))
-    return await run_in_thread(lambda: _of_response(conversation))
+        return await run_in_thread(lambda: _resolve_messages(messages))
+    return await run_in_thread(lambda: _resolve_response(conversation))
 
 
-async def _of_context(context: Context[Any], response: Any) -> dict[int, NodeWithScore]:
+async def _resolve_context(
+    context: Context[Any], response: Any
+) -> dict[int, NodeWithScore]:
     nodes = [node for output in _outputs(response) for node in output]
     numbering = numbering_of(context.store)
     restart = any(
         is_result(n.metadata) and read_number(n.metadata) is None for n in nodes
     )
     if not await numbering.has_begun() or restart:
-        raise _restarting(context)
+        raise _refuse_restart(context)
     numbers = await numbering.read()
     memory = await context.store.get("memory", default=None)
     said = await memory.aget_all() if isinstance(memory, BaseMemory) else []
     conversation = "\n".join(message.content or "" for message in said)
 
-    def resolved() -> dict[int, NodeWithScore]:
+    def resolve_all() -> dict[int, NodeWithScore]:
         shown = numbers.find_in(conversation).values()
         passages = numbers.resolve([*as_passages(nodes), *shown])
         return {number: node_of(passage) for number, passage in passages.items()}
 
-    return await run_in_thread(resolved)
+    return await run_in_thread(resolve_all)
 
 
-def _of_messages(messages: Iterable[ChatMessage]) -> dict[int, NodeWithScore]:
+def _resolve_messages(messages: Iterable[ChatMessage]) -> dict[int, NodeWithScore]:
     """Return what the tools' messages of a memory show."""
     found: dict[int, NodeWithScore] = {}
     for message in messages:
         for passage in CitationNumbers.read_from(message.content or ""):
             number = passage.number or 0
             if number in found and found[number].text != passage.text:
-                raise _restarting(messages)
+                raise _refuse_restart(messages)
             found[number] = node_of(passage)
     return found
 
 
-def _of_response(response: Any) -> dict[int, NodeWithScore]:
+def _resolve_response(response: Any) -> dict[int, NodeWithScore]:
     """Return what was read for a response, by the numbers that the model saw."""
     outputs = _outputs(response)
     nodes = [node for output in outputs for node in output]
@@ -106,7 +108,7 @@ def _of_response(response: Any) -> dict[int, NodeWithScore]:
     if len(numbered) == len(nodes) > 0:
         return dict(numbered)
     if len(outputs) > 1:
-        raise _restarting(response)
+        raise _refuse_restart(response)
     if hasattr(response, "tool_calls"):  # of one search, numbered in its order
         return dict(enumerate(nodes, start=1))
     if not hasattr(response, "source_nodes"):
@@ -137,7 +139,7 @@ def _outputs(response: Any) -> list[list[NodeWithScore]]:
     return [each for each in nodes if each]
 
 
-def _restarting(conversation: Any) -> InvalidOptionError:
+def _refuse_restart(conversation: Any) -> InvalidOptionError:
     message = (
         "This conversation does not say which numbers the model read. Tools keep them "
         'in its Context with show="unseen"; with show="all" they begin with 1 in every '

@@ -93,7 +93,7 @@ class _IndexSource(DocumentSource):
         try:
             return self._chunks.read(document_id)
         except DocumentNotFoundError as error:
-            return self._named(document_id, error)
+            return self._find_named(document_id, error)
 
     async def aread(self, document_id: str) -> FullText:
         found = await self._docstore.aget_document(document_id, raise_error=False)
@@ -102,7 +102,7 @@ class _IndexSource(DocumentSource):
         try:
             return await self._chunks.aread(document_id)
         except DocumentNotFoundError as error:
-            return await asyncio.to_thread(self._named, document_id, error)
+            return await asyncio.to_thread(self._find_named, document_id, error)
 
     def called(self) -> Mapping[str, str]:
         """The full names of the documents: whole ones, and those of the chunks."""
@@ -121,7 +121,7 @@ class _IndexSource(DocumentSource):
         nodes = [*self._docstore.docs.values()]
         return [node for node in nodes if isinstance(node, Document)]
 
-    def _named(self, name: str, error: DocumentNotFoundError) -> FullText:
+    def _find_named(self, name: str, error: DocumentNotFoundError) -> FullText:
         """Return the one document that has this name in its metadata."""
         whole = self._documents()
         named = [each for each in whole if document_name(each.metadata) == name]

@@ -125,9 +125,7 @@ def index_documents(
         PositionWarning: Nodes of another parser were not found in their
             document; they keep their order.
     """
-    return index_target(
-        indexing_target(index, node_parser, chunks), documents, **options
-    )
+    return index_target(make_target(index, node_parser, chunks), documents, **options)
 
 
 async def aindex_documents(
@@ -144,11 +142,11 @@ async def aindex_documents(
     thread unless it has an async client.
     """
     return await aindex_target(
-        indexing_target(index, node_parser, chunks), documents, **options
+        make_target(index, node_parser, chunks), documents, **options
     )
 
 
-def indexing_target(
+def make_target(
     index: VectorStoreIndex,
     node_parser: NodeParser | None,
     chunks: ChunkStore | None = None,
@@ -211,7 +209,7 @@ class _LlamaIndex(Framework[Document]):
             text_of(document), document.metadata, None if random else document.node_id
         )
 
-    def with_text(self, document: Document, text: str) -> Document:
+    def replace_text(self, document: Document, text: str) -> Document:
         copy = document.model_copy()
         copy.set_content(text)  # gives the copy a text of its own
         return copy
@@ -235,7 +233,7 @@ class _LlamaIndex(Framework[Document]):
             self._refuse_levels(node)
         return [WantedChunk("", text_of(node), node.metadata, node) for node in nodes]
 
-    def finished(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
+    def finish(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
         """Give the nodes their ids, links and what is hidden of the metadata."""
         ids = [None, *(chunk.id for chunk in chunks), None]
         if not self.splitter.include_prev_next_rel:

@@ -158,7 +158,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
             return pieces
         return "".join([piece async for piece in pieces])
 
-    def _answering(
+    def _begin_answering(
         self,
         query: QueryBundle,
         nodes: Sequence[NodeWithScore],

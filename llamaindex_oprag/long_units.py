@@ -12,8 +12,8 @@ from llama_index.core.indices.base import BaseIndex
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import hits_of, new_node, node_of
-from llamaindex_oprag._options import AssignableOption, with_tokenizer
-from llamaindex_oprag._searched import search_filter, verified_stores
+from llamaindex_oprag._options import AssignableOption, set_tokenizer
+from llamaindex_oprag._searched import list_verified_stores, search_filter
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.retrievers import RetrieverFetch, WrappingRetriever
 from oprag.chunk import Hit
@@ -129,13 +129,16 @@ class LongUnitRetriever(WrappingRetriever):
         self._k = similarity_top_k
 
     def _verification(self) -> Verification:
-        stores, options = verified_stores(self.base_retriever), self._bound_options()
+        stores, options = (
+            list_verified_stores(self.base_retriever),
+            self._bound_options(),
+        )
         return Verification(stores, options, find=self._choose, read_found=read_units)
 
     def _bound_options(self) -> ContextOptions:
         """The options, with full texts only as far as the search's filter admits."""
         source = self._source.within(search_filter(self))
-        return replace(with_tokenizer(self._options), documents=source)
+        return replace(set_tokenizer(self._options), documents=source)
 
     def _steps(self, query: QueryBundle) -> Effects[OrderedContext[NodeWithScore]]:
         options, more = self._bound_options(), True

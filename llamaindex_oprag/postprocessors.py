@@ -18,10 +18,10 @@ from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import arrange, hits_of, scored_node
+from llamaindex_oprag._convert import arrange, ensure_scored, hits_of
 from llamaindex_oprag._options import PostprocessingWithOptions
 from llamaindex_oprag._pickles import refuse_lost_state
-from llamaindex_oprag._searched import as_retriever, verified_stores
+from llamaindex_oprag._searched import list_verified_stores, require_retriever
 from llamaindex_oprag.documents import SourceLike, document_source, source_or_none
 from llamaindex_oprag.events import OrderedContextEvent
 from llamaindex_oprag.results import ResultLike
@@ -201,7 +201,7 @@ class OrderPreservingPostprocessor(
         return ContextOptions(**{**options, "documents": self._source[1]})
 
     def _verification_over(self, searched: Any) -> Verification:
-        stores = verified_stores(as_retriever("searched", searched))
+        stores = list_verified_stores(require_retriever("searched", searched))
         return Verification(stores, self.context_options())
 
     @classmethod
@@ -212,21 +212,21 @@ class OrderPreservingPostprocessor(
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        return self._reported(nodes, self._ordering(nodes).now())
+        return self._report(nodes, self._order(nodes).now())
 
     @_dispatcher.span
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        return self._reported(nodes, await self._ordering(nodes).later())
+        return self._report(nodes, await self._order(nodes).later())
 
-    def _ordering(self, nodes: list[NodeWithScore]) -> Effect:
+    def _order(self, nodes: list[NodeWithScore]) -> Effect:
         def arrange_nodes(options: ContextOptions) -> OrderedContext[NodeWithScore]:
             return arrange(nodes, options)
 
         return load_texts_then(self.context_options(), arrange_nodes)
 
-    def _reported(
+    def _report(
         self, nodes: list[NodeWithScore], ordered: OrderedContext[NodeWithScore]
     ) -> list[NodeWithScore]:
         # Fewer than LlamaIndex asks for by default are most likely all that there is.
@@ -276,24 +276,24 @@ def order_nodes(
     if nodes is None:
         raise first_unnamed("order_nodes", "nodes")
     component = OrderPreservingPostprocessor(**options)
-    listed = _listed(nodes, component.context_options())
-    ordered: OrderedContext[NodeWithScore] = component._ordering(listed).now()  # noqa: SLF001 -- of this module
+    listed = _join_searches(nodes, component.context_options())
+    ordered: OrderedContext[NodeWithScore] = component._order(listed).now()  # noqa: SLF001 -- of this module
     _dispatcher.event(OrderedContextEvent(why=dict(ordered.why)))
     return ordered.warn_and_return(Problems("order_nodes"))
 
 
-def _listed(nodes: Any, options: ContextOptions) -> list[NodeWithScore]:
+def _join_searches(nodes: Any, options: ContextOptions) -> list[NodeWithScore]:
     """Return one list, the best of each search first; results of components by rank."""
     listed = interleave(nodes)
     check_entries("nodes", listed, NodeWithScore, BaseNode)
     if listed is nodes:
-        return [scored_node(node) for node in listed]
-    searches = [[scored_node(node) for node in search] for search in nodes]
+        return [ensure_scored(node) for node in listed]
+    searches = [[ensure_scored(node) for node in search] for search in nodes]
     listed = interleave([sort_by_rank(s, hits_of(s), options) for s in searches])
-    return [_without_rank(node) for node in listed]
+    return [_drop_rank(node) for node in listed]
 
 
-def _without_rank(scored: NodeWithScore) -> NodeWithScore:
+def _drop_rank(scored: NodeWithScore) -> NodeWithScore:
     """Return a result without its rank: that of a search is not that of the list."""
     if not is_result(scored.node.metadata):
         return scored

@@ -11,7 +11,7 @@ from llama_index.core.tools import FunctionTool, ToolOutput
 from llamaindex_oprag._options import default_tokenizer
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.results import as_nodes
-from llamaindex_oprag.tools import numbered
+from llamaindex_oprag.tools import number_reply
 from oprag.agents import DESCRIPTIONS, DocumentReader, ToolReply, answer_refusal
 from oprag.effects import arun_effects, run_effects
 from oprag.tokens import TokenizerSpec
@@ -79,7 +79,7 @@ class _ReadingTool(FunctionTool):
         """Async version of `call`."""
         reading = await arun_effects(answer_refusal(self._fn(*args, **given)))
         if ctx is not None:
-            reading = await numbered(ctx, reading)
+            reading = await number_reply(ctx, reading)
         return self._output(reading, args, given)
 
     def _output(

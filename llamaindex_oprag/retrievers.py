@@ -22,14 +22,14 @@ from llamaindex_oprag._neighbours import Neighbourhood, load_nodes, store_of
 from llamaindex_oprag._options import (
     AssignableOption,
     RetrievingWithOptions,
-    with_tokenizer,
+    set_tokenizer,
 )
 from llamaindex_oprag._searched import (
     OF_SEARCH,
-    as_retriever,
+    find_searched_index,
+    list_verified_stores,
+    require_retriever,
     search_filter,
-    searched_index,
-    verified_stores,
 )
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from llamaindex_oprag.events import OrderedContextEvent
@@ -137,7 +137,7 @@ class WrappingRetriever(Verifiable, RetrievingWithOptions, BaseRetriever):
         callback_manager: CallbackManager | None,
         **options: Any,
     ) -> None:
-        base = as_retriever("base_retriever", base_retriever)
+        base = require_retriever("base_retriever", base_retriever)
         self.base_retriever = base
         self._problems = Problems(type(self).__name__)
         manager = callback_manager or getattr(base, "callback_manager", None)
@@ -148,13 +148,13 @@ class WrappingRetriever(Verifiable, RetrievingWithOptions, BaseRetriever):
         """Retrieve."""
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._reported(run_effects(self._steps(query_bundle)))
+        return self._report(run_effects(self._steps(query_bundle)))
 
     @_dispatcher.span
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._reported(await arun_effects(self._steps(query_bundle)))
+        return self._report(await arun_effects(self._steps(query_bundle)))
 
-    def _reported(self, ordered: OrderedContext[NodeWithScore]) -> list[NodeWithScore]:
+    def _report(self, ordered: OrderedContext[NodeWithScore]) -> list[NodeWithScore]:
         _dispatcher.event(OrderedContextEvent(why=dict(ordered.why)))
         return ordered.warn_and_return(self._problems)
 
@@ -303,7 +303,7 @@ class OrderPreservingRetriever(WrappingRetriever):
 
     def _verification(self) -> Verification:
         inside = (self.base_retriever,)
-        stores, options = verified_stores(*inside), self._bound_options()
+        stores, options = list_verified_stores(*inside), self._bound_options()
         return Verification(stores, options, overlaps=True, inside=inside)
 
     def _for_tool(
@@ -370,7 +370,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         """The words of the index, read once for it, and what a search may see."""
         if not self._bm25:
             return None
-        index = searched_index(self.base_retriever)
+        index = find_searched_index(self.base_retriever)
         store = store_of(index)
         if store is None:
             raise Bm25.refusal(self.base_retriever)
@@ -389,7 +389,7 @@ class OrderPreservingRetriever(WrappingRetriever):
 
     def _bound_options(self) -> ContextOptions:
         """The options, with full texts only as far as the search's filter admits."""
-        options = with_tokenizer(self._options)
+        options = set_tokenizer(self._options)
         documents = options.documents
         if not isinstance(documents, DocumentSource):
             return options
@@ -416,7 +416,7 @@ class _NodeRetrieval(Retrieval[NodeWithScore]):
         return found.node.node_id
 
     def load_stored(self, chunks: Sequence[StoredChunk]) -> list[NodeWithScore | None]:
-        index = searched_index(self.fetch.base)
+        index = find_searched_index(self.fetch.base)
         loaded = load_nodes(index, [chunk.id for chunk in chunks])
         nodes = {node.node_id: NodeWithScore(node=node) for node in loaded}
         return [nodes.get(chunk.id) for chunk in chunks]
@@ -426,10 +426,10 @@ class _NodeRetrieval(Retrieval[NodeWithScore]):
     ) -> Effects[tuple[list[NodeWithScore], CandidateTail]]:
         if self.neighbourhood is None:
             return [*found], NO_NEIGHBOURS
-        return (yield from self.neighbourhood.widened(found, search))
+        return (yield from self.neighbourhood.widen_hits(found, search))
 
     def open_store(self) -> SearchedChunks | None:
-        store = store_of(searched_index(self.fetch.base))
+        store = store_of(find_searched_index(self.fetch.base))
         if store is None:
             return None
         return SearchedChunks(store, search_filter(self.fetch.base))

@@ -18,7 +18,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 
 from llamaindex_oprag._llms import check_llm
-from llamaindex_oprag._searched import as_retriever, verified_stores
+from llamaindex_oprag._searched import list_verified_stores, require_retriever
 from llamaindex_oprag._self_route import SelfRouteOptions, SelfRouteSynthesizer
 from llamaindex_oprag.documents import SourceLike
 from oprag.calls import Decline
@@ -118,7 +118,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
                 message, option="response_synthesizer", value=response_synthesizer
             )
         postprocessors = list(node_postprocessors or [])
-        self._self_route = response_synthesizer.after(retriever, postprocessors)
+        self._self_route = response_synthesizer.follow(retriever, postprocessors)
         super().__init__(
             retriever=retriever,
             response_synthesizer=self._self_route,
@@ -224,7 +224,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         )
         manager = callback_manager or Settings.callback_manager
         return cls(
-            retriever=as_retriever("retriever", retriever),
+            retriever=require_retriever("retriever", retriever),
             response_synthesizer=SelfRouteSynthesizer(
                 options, callback_manager=manager, streaming=streaming
             ),
@@ -236,19 +236,19 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         route = self._self_route
         full = any(step.full for step in route.options.route.steps)
         source = route.full_texts() if full else None
-        stores, context = verified_stores(self._retriever), route.options.context
+        stores, context = list_verified_stores(self._retriever), route.options.context
         inside = self._retriever, *self._node_postprocessors
         return Verification(stores, context, source, inside=inside)
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Retrieve and postprocess; the nodes are best first, as the retriever's."""
-        retriever, *_ = self._self_route.asked()
+        retriever, *_ = self._self_route.choose_retriever()
         nodes = retriever.retrieve(query_bundle)
         return self._apply_node_postprocessors(nodes, query_bundle=query_bundle)
 
     async def aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Async version of `retrieve`."""
-        retriever, *_ = self._self_route.asked()
+        retriever, *_ = self._self_route.choose_retriever()
         nodes = await retriever.aretrieve(query_bundle)
         return await self._async_apply_node_postprocessors(
             nodes, query_bundle=query_bundle

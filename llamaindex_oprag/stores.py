@@ -52,14 +52,14 @@ def chunk_store(store: StoreLike) -> ChunkStore:
     if isinstance(store, BaseDocumentStore):
         return DocstoreChunks(store)
     if isinstance(store, BaseIndex):
-        return _of_index(store)
+        return _open_index(store)
     reader = _reader(store)
     if reader is None:
-        raise _refused(store)
+        raise _refuse(store)
     return reader(store)
 
 
-def _of_index(index: BaseIndex[Any]) -> ChunkStore:
+def _open_index(index: BaseIndex[Any]) -> ChunkStore:
     vector_store = getattr(index, "vector_store", None)  # not of every index
     if vector_store is None or not vector_store.stores_text:
         return DocstoreChunks(index.docstore, vector_store)
@@ -69,7 +69,7 @@ def _of_index(index: BaseIndex[Any]) -> ChunkStore:
     # With store_nodes_override any index has its nodes in the docstore.
     if index.docstore.docs:
         return DocstoreChunks(index.docstore, vector_store)
-    raise _refused(vector_store)
+    raise _refuse(vector_store)
 
 
 def _reader(store: object) -> Callable[[Any], ChunkStore] | None:
@@ -80,7 +80,7 @@ def _reader(store: object) -> Callable[[Any], ChunkStore] | None:
     return None
 
 
-def _refused(store: object) -> InvalidOptionError:
+def _refuse(store: object) -> InvalidOptionError:
     known = [*(name for _, name in _KNOWN), "every docstore"]
     if not isinstance(store, BasePydanticVectorStore):
         return unknown_store(store, known, "the index that is searched")

@@ -15,7 +15,7 @@ from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context
 
 from llamaindex_oprag._runs import number_as, run_of
-from llamaindex_oprag._searched import OF_SEARCH, as_retriever
+from llamaindex_oprag._searched import OF_SEARCH, require_retriever
 from llamaindex_oprag.results import format_nodes
 from llamaindex_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
 from oprag.agents import NOTHING_FOUND, ToolReply, search_description
@@ -116,7 +116,7 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
         known = ("name", "description", "show", *_OPTIONS)
         refuse_unnamed(f"{cls.__name__}.from_defaults", unnamed, known)
         refuse_unknown(options, known, _ADVICE)
-        searching = as_retriever("retriever", retriever)
+        searching = require_retriever("retriever", retriever)
         if not isinstance(searching, OrderPreservingRetriever):
             given: Any = {"merge": True, **options}
             searching = OrderPreservingRetriever(searching, **given)
@@ -221,7 +221,7 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
         )
 
 
-async def numbered(ctx: Context, reading: ToolReply) -> ToolReply:
+async def number_reply(ctx: Context, reading: ToolReply) -> ToolReply:
     """Number what another tool shows on, and note that it was shown."""
     run = run_of(ctx.store)
     async with run.turn(ctx.store) as numbering:

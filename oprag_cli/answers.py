@@ -17,7 +17,7 @@ from oprag.context import Order
 from oprag.errors import ContextWindowError, ModelCallError
 from oprag.routing import Step
 from oprag_cli.chat_models import model_failure
-from oprag_cli.search import Search, ordered_passages
+from oprag_cli.search import Search, order_passages
 
 PASSAGES_PROMPT = """\
 Between the marks are numbered passages from documents. They are material to answer a \
@@ -88,14 +88,14 @@ def answer_from_passages(
     passages = enumerate(found.retrieved.passages, start=1)
     read = [f"[{number}] {passage.citation}" for number, passage in passages]
     hint = "Give a smaller --token-budget."
-    output = _streamed(chain, name, found, write, overflow_hint=hint)
+    output = _stream(chain, name, found, write, overflow_hint=hint)
     known = {str(number) for number in range(1, len(read) + 1)}
-    cited = cited_numbers(output["answer"])
+    cited = find_cited_numbers(output["answer"])
     unknown = [f"[{number}]" for number in cited if number not in known]
     return Answer(output["answer"], read, output["route"], output["usage"], unknown)
 
 
-def cited_numbers(text: str) -> list[str]:
+def find_cited_numbers(text: str) -> list[str]:
     """Return the numbers that a text cites, such as `[2]` or `[2, 9]`, each once."""
     numbers = re.findall(r"\d+", " ".join(_NUMBERS.findall(text)))
     return list(dict.fromkeys(numbers))
@@ -147,13 +147,13 @@ def answer_by_self_route(
         decline=decline,
     )
     hint = "Give the tokens that the model takes as --max-context-tokens."
-    output = _streamed(chain, name, found, write, overflow_hint=hint)
-    read = ordered_passages(output["context"], order=order, merge=order == "document")
+    output = _stream(chain, name, found, write, overflow_hint=hint)
+    read = order_passages(output["context"], order=order, merge=order == "document")
     citations = [passage.citation for passage in read]
     return Answer(output["answer"], citations, output["route"], output["usage"])
 
 
-def _streamed(
+def _stream(
     chain: SelfRouteChain,
     name: str,
     found: Search,

@@ -64,7 +64,7 @@ class _OneLineErrors(TyperGroup):
             if ends or hasattr(error, "exit_code"):  # the reader had enough, or Typer
                 raise
             message = _message(error, ctx.invoked_subcommand)
-            raise stop(_as_typed(message, ctx)) from error
+            raise stop(_write_as_typed(message, ctx)) from error
 
 
 _OF_EVAL = {
@@ -129,7 +129,7 @@ def _message(error: Exception, command: str | None) -> str:
     )
 
 
-def _as_typed(message: str, ctx: Any) -> str:
+def _write_as_typed(message: str, ctx: Any) -> str:
     """Write options as they are typed: `--token-budget=3` for `token_budget=3`."""
     command = ctx.command.get_command(ctx, ctx.invoked_subcommand or "")
     for option in command.params if command else ():

@@ -18,10 +18,15 @@ from oprag.files import FilesRead
 from oprag.indexing import IndexingReport, RemoveMissing, ShowProgress
 from oprag_cli.embedding_models import (
     SentenceTransformerEmbeddings,
+    find_packaged_weights,
     load_embedding_model,
-    packaged_weights,
 )
-from oprag_cli.index import COLLECTION, COLLECTION_METADATA, FileSplitter, to_index
+from oprag_cli.index import (
+    COLLECTION,
+    COLLECTION_METADATA,
+    FileSplitter,
+    list_for_index,
+)
 from oprag_cli.messages import stop
 from oprag_ray import index_on_ray
 
@@ -57,7 +62,7 @@ class ServerStore:
         index = f"{self.collection}_doc_key".replace('"', '""')
         engine = self._engine()
 
-        async def missing() -> bool:
+        async def is_missing() -> bool:
             async with engine._pool.connect() as connection:  # noqa: SLF001 -- nothing public asks
                 asked = text("SELECT to_regclass(:name) IS NULL")
                 found = await connection.execute(asked, {"name": f'"{table}"'})
@@ -73,7 +78,7 @@ class ServerStore:
                     )
                 )
 
-        if engine._run_as_sync(missing()):  # noqa: SLF001 -- as the store's `get` does
+        if engine._run_as_sync(is_missing()):  # noqa: SLF001 -- as the store's `get` does
             engine.init_vectorstore_table(self.collection, size)
         engine._run_as_sync(add_index())  # noqa: SLF001 -- as above
 
@@ -156,11 +161,11 @@ def index_together(
         IndexingError: See `index_documents`.
     """
     name = model.name
-    _opened(lambda: store.make(len(model.embed_query(_PROBE))))
-    _opened(lambda: next(iter(chunk_store(store(model)).read()), None))
+    _open(lambda: store.make(len(model.embed_query(_PROBE))))
+    _open(lambda: next(iter(chunk_store(store(model)).read()), None))
     return index_on_ray(
-        to_index(read),
-        lambda: store(load_embedding_model(name, packaged=packaged_weights())),
+        list_for_index(read),
+        lambda: store(load_embedding_model(name, packaged=find_packaged_weights())),
         address=address,
         splitter=FileSplitter(),
         scope=scope,
@@ -170,7 +175,7 @@ def index_together(
     )
 
 
-def _opened(ask: Callable[[], object]) -> None:
+def _open(ask: Callable[[], object]) -> None:
     try:
         ask()
     except (OpragError, typer.Exit):

@@ -66,7 +66,7 @@ class SentenceTransformerEmbeddings(Embeddings):
         return vector
 
 
-def packaged_weights() -> Path | None:
+def find_packaged_weights() -> Path | None:
     """Folder of the default model inside the package that holds it, if installed."""
     return find_bundled_folder(_PACKAGE.replace("-", "_"), "model")
 
@@ -84,7 +84,7 @@ def load_embedding_model(
         name: A model on the hub, or a folder; two, with a comma, where one is for
             queries and the other for documents.
         packaged: Folder with the default model's files; None for none. See
-            `packaged_weights`.
+            `find_packaged_weights`.
 
     Raises:
         ModelCallError: There is no such model here and the hub does not have
@@ -129,7 +129,7 @@ def load_model(
     `say` is told; without it, the reader at once.
     """
     with console.status("Loading the embedding model …"):
-        embeddings = load_embedding_model(name, packaged=packaged_weights())
+        embeddings = load_embedding_model(name, packaged=find_packaged_weights())
     say = partial(console.print, soft_wrap=True) if say is None else say
     say(f"Embedding model: {name}, from {embeddings.origin}")
     return embeddings

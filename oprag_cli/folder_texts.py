@@ -55,7 +55,7 @@ class FolderTexts(DocumentSource):
         """
         path = self._path(document_id)
         ending = path.suffix.lower()
-        readers = [_shown] if ending in READ_BY_FORMAT else [_raw]
+        readers = [_show] if ending in READ_BY_FORMAT else [_raw]
         if ending in HTML_ENDINGS:
             readers.append(_raw)
         texts, failed = [], None
@@ -91,7 +91,7 @@ class FolderTexts(DocumentSource):
         return self._folder / best[0]
 
 
-def _shown(path: Path) -> str:
+def _show(path: Path) -> str:
     return joined(read_file(path))
 
 

@@ -49,7 +49,7 @@ class Guard:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        refused = self._refused(scope)
+        refused = self._refuse(scope)
         if refused is None:
             await self.app(scope, receive, self._sender(send))
         elif scope["type"] == "websocket":
@@ -59,7 +59,7 @@ class Guard:
         else:
             await refused(scope, receive, send)
 
-    def _refused(self, scope: Scope) -> PlainTextResponse | None:
+    def _refuse(self, scope: Scope) -> PlainTextResponse | None:
         named = {b"host": [""], b"origin": []} | _values(scope)
         if any(host not in self._hosts for host in named[b"host"]):
             return PlainTextResponse(_WRONG_HOST, 400)
@@ -68,12 +68,12 @@ class Guard:
         return None
 
     def _sender(self, send: Send) -> Send:
-        async def headed(message: Message) -> None:
+        async def add_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(self._headers)
             await send(message)
 
-        return headed
+        return add_headers
 
 
 def _values(scope: Scope) -> dict[bytes, list[str]]:

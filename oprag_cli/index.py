@@ -140,7 +140,7 @@ def update(
     try:
         store = open_chroma(path, embeddings, collection)
         report = index_documents(
-            to_index(read),
+            list_for_index(read),
             store,
             splitter=FileSplitter(),
             scope=scope,
@@ -175,15 +175,15 @@ def open_chroma(
     )
 
 
-def to_index(read: FilesRead) -> list[Any]:
+def list_for_index(read: FilesRead) -> list[Any]:
     """Return files as `index_documents` takes them, those that are no text as well."""
-    given: list[Any] = as_documents(read.texts)
+    given: list[Any] = make_documents(read.texts)
     given += [Document("", metadata={"source": name}) for name in read.empty]
     given += [error for error in read.skipped if error.path not in read.empty]
     return given
 
 
-def as_documents(texts: Sequence[FileText]) -> list[Document]:
+def make_documents(texts: Sequence[FileText]) -> list[Document]:
     """Return the texts as LangChain's documents, one per page."""
     return [
         FileDocument(

@@ -66,7 +66,7 @@ class Library:
         """Whether somebody has written to the index since."""
         return self._sign() != self._opened_at
 
-    def shown(self, passages: Sequence[Passage]) -> list[Passage]:
+    def rename_passages(self, passages: Sequence[Passage]) -> list[Passage]:
         """Return passages whose citations name their documents as they are shown."""
         return [
             each._replace(

@@ -26,7 +26,7 @@ from oprag.effects import Effects, run_effects
 from oprag.errors import BudgetTooSmallError, OpragError
 from oprag.tokens import resolve_token_counter
 from oprag_cli.listener import await_while_connected
-from oprag_cli.messages import note, told
+from oprag_cli.messages import note, tell_client
 
 _KIT, _SERVER = ("mcp.server.mcpserver", "MCPServer")  # of version 2
 if find_spec(_KIT) is None:
@@ -102,12 +102,12 @@ def _errors_for_clients() -> Iterator[None]:
             name = wrong[0]["loc"][0]
             said = [each["msg"] for each in wrong if each["loc"][0] == name]
             message = f"{name}: {'; or: '.join(said)}."
-        raise ToolError(told(message)) from error
+        raise ToolError(tell_client(message)) from error
     except ClientDisconnect as error:
         raise ToolError("The client has gone.") from error  # to nobody
     except Exception as error:  # of the kit: it repeats names
         error.args = tuple(
-            told(each) if isinstance(each, str) else each for each in error.args
+            tell_client(each) if isinstance(each, str) else each for each in error.args
         )
         raise
 
@@ -133,7 +133,7 @@ class StandardInput(io.BufferedIOBase):
         )
 
 
-def found(
+def write_found(
     library: Library, question: str, token_budget: int, widen: Widen | None
 ) -> str:
     """Search, and write what is found, in document order with its places.
@@ -159,15 +159,15 @@ def found(
         raise ToolError(message) from error
     if not passages:
         return NOTHING_FOUND
-    return quoted(render(library.shown(passages), citations=True))
+    return quote(render(library.rename_passages(passages), citations=True))
 
 
 def tokens_of_marks() -> int:
     """Return the tokens that the marks take: each digit in them at most one."""
-    return resolve_token_counter()(quoted("")) + 2 * _DIGITS
+    return resolve_token_counter()(quote("")) + 2 * _DIGITS
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Put text between marks that nothing in it can imitate: they hold its hash."""
     mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
     return f"<quoted {mark}>\n{text}\n</quoted {mark}>"
@@ -212,7 +212,7 @@ def make_server(
 
     def tool(answer: Callable[..., Awaitable[str]]) -> None:
         server.add_tool(
-            _refusing(answer),
+            _let_refuse(answer),
             description=DESCRIPTIONS.get(answer.__name__) or inspect.getdoc(answer),
             annotations=reads,
             structured_output=False,
@@ -220,9 +220,9 @@ def make_server(
 
     budget = token_budget - tokens_of_marks()
 
-    async def answered(read: Callable[[Library], Effects[ToolReply]]) -> str:
+    async def answer_reading(read: Callable[[Library], Effects[ToolReply]]) -> str:
         reading = await librarian.ask(lambda library: run_effects(read(library)))
-        return quoted(reading.text)
+        return quote(reading.text)
 
     @tool
     async def search(
@@ -234,7 +234,7 @@ def make_server(
         document and place; […] marks where text was left out.
         """
         return await librarian.ask(
-            lambda library: found(library, question, token_budget, widen)
+            lambda library: write_found(library, question, token_budget, widen)
         )
 
     @tool
@@ -250,11 +250,11 @@ def make_server(
             reader = DocumentReader(library.source, token_budget=max(budget, 1))
             return reader.read(document, start, end, page)
 
-        return await answered(read_page)
+        return await answer_reading(read_page)
 
     @tool
     async def outline(document: Named) -> str:
-        return await answered(
+        return await answer_reading(
             lambda library: DocumentReader(library.source).outline(document)
         )
 
@@ -262,7 +262,7 @@ def make_server(
     async def documents(
         containing: Annotated[str, Field(description="Part of the name.")] = "",
     ) -> str:
-        return await answered(
+        return await answer_reading(
             lambda library: DocumentReader(library.source).documents(containing)
         )
 
@@ -284,7 +284,7 @@ def _is_no_farewell(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], _GONE))
 
 
-def _refusing(answer: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[str]]:
+def _let_refuse(answer: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[str]]:
     """Let a tool refuse in our words; of any other error the log alone says more."""
 
     @functools.wraps(answer)

@@ -29,7 +29,7 @@ def note(message: str) -> None:
     _print("Note:", message, fg="yellow")
 
 
-def told(message: str) -> str:
+def tell_client(message: str) -> str:
     """Return a message as a client of a server gets it.
 
     Returns:

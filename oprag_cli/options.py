@@ -26,7 +26,7 @@ MostChunks = Annotated[
 ]
 
 
-def _as_widen(value: str | None) -> Any:
+def _parse_widen(value: str | None) -> Any:
     """The number that a text is, or `fill`."""
     if value is None or value == "fill":
         return value
@@ -41,7 +41,7 @@ Widened = Annotated[
     typer.Option(
         "--widen",
         metavar="NUMBER|fill",
-        callback=_as_widen,
+        callback=_parse_widen,
         help="Also read chunks beside each one found: this many on each side, or with "
         "`fill` as many as still fit.",
     ),

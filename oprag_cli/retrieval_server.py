@@ -27,7 +27,7 @@ from oprag.metadata import CITATION, RESULT
 from oprag_cli.librarian import RETRY_AFTER, BusyError, Librarian
 from oprag_cli.library import Library
 from oprag_cli.listener import await_while_connected
-from oprag_cli.messages import note, told
+from oprag_cli.messages import note, tell_client
 
 _LARGEST = 1_000_000
 """Bytes of a request at most."""
@@ -123,7 +123,7 @@ def _answer(status: int, content: object) -> Response:
 
 
 def _error(status: int, code: int, message: str) -> Response:
-    return _answer(status, {"error_code": code, "error_msg": told(message)})
+    return _answer(status, {"error_code": code, "error_msg": tell_client(message)})
 
 
 async def _not_here(_: Request, error: Exception) -> Response:
@@ -202,7 +202,7 @@ def _records(
     found = as_passages(retriever.invoke(asked.query))
     # Neighbours on another page are passages of their own, after all that was found.
     best = {*sorted(passage.rank for passage in found)[:top_k]}
-    passages = library.shown([each for each in found if each.rank in best])
+    passages = library.rename_passages([each for each in found if each.rank in best])
     step = (1 - threshold) / max(len(passages), 1)
     return [
         {

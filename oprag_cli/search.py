@@ -152,7 +152,7 @@ def retrieve(
         merge=False,
         widen=cast("Widen | None", options.widen),
     )
-    passages = ordered_passages(
+    passages = order_passages(
         retriever.invoke(question),
         order=options.order,
         merge=options.merge,
@@ -165,7 +165,7 @@ def retrieve(
     return Retrieved(question, tuple(passages), each, counter(context), context)
 
 
-def ordered_passages(
+def order_passages(
     documents: Sequence[Document],
     *,
     order: Order,

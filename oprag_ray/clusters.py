@@ -17,7 +17,7 @@ minutes."""
 
 
 @contextmanager
-def connected(address: str) -> Iterator[Any]:
+def connect(address: str) -> Iterator[Any]:
     """Connect this process to a Ray cluster.
 
     A connection that the application has is used as it is, whatever the address says,

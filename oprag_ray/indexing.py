@@ -27,8 +27,8 @@ from oprag.indexing import (
     source_scope,
     update_index,
 )
-from oprag_ray.clusters import check_address, connected
-from oprag_ray.workers import Worker, documents_of, opened, packed, unpacked
+from oprag_ray.clusters import check_address, connect
+from oprag_ray.workers import Worker, documents_of, open_target, pack, unpack
 
 _CHUNK = 300
 """Characters of a chunk: somewhat few, so that a block is embedded by one call."""
@@ -106,8 +106,8 @@ def index_on_ray(
         takes = "It takes a number of processes, or two: the least and the most."
         raise invalid_option("workers", workers, takes)
     RunOptions(replace=replace, batch_size=batch_size, remove_missing=remove_missing)
-    target = opened(make_store, splitter)
-    with connected(address) as ray, _quiet():
+    target = open_target(make_store, splitter)
+    with connect(address) as ray, _quiet():
         framework = target.framework
         is_dataset = isinstance(documents, ray.data.Dataset)
         mark = source_scope([] if is_dataset else documents, scope)
@@ -125,14 +125,13 @@ def index_on_ray(
                     yield each
 
         blocks = [
-            ray.put(packed(block))
-            for block in _blocks(readable(), framework, batch_size)
+            ray.put(pack(block)) for block in _blocks(readable(), framework, batch_size)
         ]
         options = {"scope": mark, "replace": replace, "batch_size": batch_size}
 
         def write(before: StoredBefore) -> Iterator[Part]:
             yield from skipped
-            dataset = ray.data.from_arrow_refs(blocks or ray.put(packed([])))
+            dataset = ray.data.from_arrow_refs(blocks or ray.put(pack([])))
             dataset.context.execution_options.preserve_order = True
             dataset.context.enable_progress_bars = False
             written = dataset.map_batches(
@@ -184,7 +183,7 @@ def _parts(ray: Any, written: Any, address: str) -> Generator[Part, None, None]:
     try:
         with closing(batches):
             for table in batches:
-                for item in unpacked(table):
+                for item in unpack(table):
                     if isinstance(item, Exception) and not getattr(item, "report", 0):
                         raise item
                     if not isinstance(item, tuple):

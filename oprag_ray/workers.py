@@ -32,20 +32,20 @@ _TEXT, _METADATA = "text", "metadata"
 """Columns of a Dataset; every other one is metadata too."""
 
 
-def packed(items: Iterable[Any]) -> Any:
+def pack(items: Iterable[Any]) -> Any:
     """Return a block of Ray Data that holds any objects, in their order."""
     arrow = require("pyarrow", extra="ray", purpose="A run on a cluster")
     rows = [pickle.dumps(item, pickle.HIGHEST_PROTOCOL) for item in items]
     return arrow.table({"item": arrow.array(rows, arrow.large_binary())})
 
 
-def unpacked(table: Any) -> list[Any]:
-    """Return the items of a block that `packed` made."""
+def unpack(table: Any) -> list[Any]:
+    """Return the items of a block that `pack` made."""
     rows = table.column("item").to_pylist()
     return [pickle.loads(row) for row in rows]  # noqa: S301 -- a process of ours made it
 
 
-def opened(make_store: Callable[[], Any], splitter: Any) -> IndexTarget:
+def open_target(make_store: Callable[[], Any], splitter: Any) -> IndexTarget:
     """Open the store in this process.
 
     Raises:
@@ -54,11 +54,11 @@ def opened(make_store: Callable[[], Any], splitter: Any) -> IndexTarget:
     made = make_store()
     packages = {base.__module__.partition(".")[0] for base in type(made).__mro__}
     if "langchain_core" in packages:
-        from langchain_oprag.indexing import indexing_target
+        from langchain_oprag.indexing import make_target
 
-        target = indexing_target(made, splitter)
+        target = make_target(made, splitter)
     else:
-        from llamaindex_oprag.indexing import indexing_target as of_llamaindex
+        from llamaindex_oprag.indexing import make_target as of_llamaindex
 
         target = of_llamaindex(made, splitter)
     if target.store.is_embedded:
@@ -87,7 +87,7 @@ class Worker:
         before: StoredBefore,
         options: Mapping[str, Any],
     ) -> None:
-        self._target = opened(make_store, splitter)
+        self._target = open_target(make_store, splitter)
         self._unsupported_metadata = unsupported_metadata
         self._before = before
         self._options = options
@@ -97,7 +97,7 @@ class Worker:
         framework, scope = self._target.framework, self._options["scope"]
         documents = (
             split_document(given, framework, self._unsupported_metadata, scope)
-            for given in unpacked(table)
+            for given in unpack(table)
         )
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always", OpragWarning)
@@ -116,7 +116,7 @@ class Worker:
             for one in seen
             if issubclass(one.category, OpragWarning)
         ]
-        return packed([_sendable(done), *dict.fromkeys(warned)])
+        return pack([_sendable(done), *dict.fromkeys(warned)])
 
 
 def _sendable(done: Any) -> Any:

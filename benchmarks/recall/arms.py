@@ -12,7 +12,8 @@ from benchmarks.recall.books import Book
 from benchmarks.recall.measuring import Kept
 from benchmarks.recall.rankings import Ranked, fused, rank_chunks
 from oprag.chunk import Hit, Passage
-from oprag.context import ContextOptions, FetchPlan, NeighbourSearch, arrange, render
+from oprag.context import ContextOptions, NeighbourSearch, arrange, render
+from oprag.retrieving import FetchPlan
 from oprag.stores import StoredChunk, chunk_key
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 

@@ -25,7 +25,7 @@ from benchmarks.recall.books import Book
 from oprag.splitting import TextChunk, split_sentences
 from oprag.stores.bm25_tokenizer import words_of
 from oprag.tokens import NamedTokenCounter
-from oprag_cli.embedding_models import load_embedding_model, packaged_weights
+from oprag_cli.embedding_models import find_packaged_weights, load_embedding_model
 
 _RRF = 61
 """Added to a rank from 0: reciprocal-rank fusion as both frameworks do it."""
@@ -164,4 +164,4 @@ def _embedded(texts: Sequence[str], cache: Path) -> Scores:
 
 @lru_cache(1)
 def _model() -> Any:
-    return load_embedding_model(packaged=packaged_weights()).model
+    return load_embedding_model(packaged=find_packaged_weights()).model

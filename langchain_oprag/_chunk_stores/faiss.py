@@ -28,7 +28,9 @@ class FaissChunks(ChunkStore):
         """Yield the chunks, as they are now."""
         # A copy: others may add while this is read.
         known = self._store.index_to_docstore_id.values()
-        return select_chunks(self._found(list(known) if ids is None else ids), wanted)
+        return select_chunks(
+            self._make_chunks(list(known) if ids is None else ids), wanted
+        )
 
     def count(self) -> int:
         """Return the number of chunks in the index."""
@@ -42,7 +44,7 @@ class FaissChunks(ChunkStore):
         """Return whether it is a dictionary, or a function of a chunk's metadata."""
         return isinstance(where, dict) or callable(where)
 
-    def _found(self, ids: Collection[str]) -> Iterator[StoredChunk]:
+    def _make_chunks(self, ids: Collection[str]) -> Iterator[StoredChunk]:
         search = self._store.docstore.search
         admitted = [self._store._create_filter_func(f) for f in self.filters]  # noqa: SLF001 -- what the search does
         for chunk_id in ids:

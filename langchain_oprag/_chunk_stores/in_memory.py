@@ -29,7 +29,7 @@ class InMemoryChunks(ChunkStore):
         kept = self._store.store
         # A copy: others may add while this is read.
         found = kept.values() if ids is None else filter(None, map(kept.get, ids))
-        return select_chunks(self._found(list(found)), wanted)
+        return select_chunks(self._make_chunks(list(found)), wanted)
 
     def count(self) -> int:
         """Return the number of entries."""
@@ -43,7 +43,9 @@ class InMemoryChunks(ChunkStore):
         """Return whether it is a function of a `Document`."""
         return callable(where)
 
-    def _found(self, entries: Collection[dict[str, Any]]) -> Iterator[StoredChunk]:
+    def _make_chunks(
+        self, entries: Collection[dict[str, Any]]
+    ) -> Iterator[StoredChunk]:
         for entry in entries:
             text, metadata, chunk_id = entry["text"], entry["metadata"], entry["id"]
             if self.filters:

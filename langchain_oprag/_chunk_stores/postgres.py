@@ -36,7 +36,7 @@ class PostgresChunks(ChunkStore):
         The wrapper's own pages have no order, and may skip rows.
         """
         if wanted is not None or ids is not None:
-            yield from _chunks(self._store.get(**self._asked(wanted, ids)))
+            yield from _chunks(self._store.get(**self._build_request(wanted, ids)))
             return
         page = self._ids_after(None)
         while page:
@@ -47,7 +47,7 @@ class PostgresChunks(ChunkStore):
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> list[StoredChunk]:
         """Async version of `read`, by the store's own connection pool."""
-        return [*_chunks(await self._store.aget(**self._asked(wanted, ids)))]
+        return [*_chunks(await self._store.aget(**self._build_request(wanted, ids)))]
 
     def select(
         self, values: Mapping[str, Collection[Any]], limit: int
@@ -57,14 +57,14 @@ class PostgresChunks(ChunkStore):
         Returns:
             None for keys that are no names in SQL.
         """
-        asked = self._selecting(values, limit)
+        asked = self._build_selection(values, limit)
         return None if asked is None else [*_chunks(self._store.get(**asked))]
 
     async def aselect(
         self, values: Mapping[str, Collection[Any]], limit: int
     ) -> list[StoredChunk] | None:
         """Async version of `select`, by the store's own connection pool."""
-        asked = self._selecting(values, limit)
+        asked = self._build_selection(values, limit)
         return None if asked is None else [*_chunks(await self._store.aget(**asked))]
 
     def first(self, limit: int) -> list[StoredChunk]:
@@ -75,7 +75,7 @@ class PostgresChunks(ChunkStore):
         """Async version of `first`, by the store's own connection pool."""
         return await self.aselect({}, limit) or []
 
-    def _selecting(
+    def _build_selection(
         self, values: Mapping[str, Collection[Any]], limit: int
     ) -> dict[str, Any] | None:
         if not all(key.isidentifier() for key in values):
@@ -103,18 +103,18 @@ class PostgresChunks(ChunkStore):
         found: list[Any] = self._store._engine._run_as_sync(read())  # noqa: SLF001 -- as the store's `get` does
         return found
 
-    def _asked(
+    def _build_request(
         self, wanted: Wanted | None, ids: Collection[str] | None
     ) -> dict[str, Any]:
         every = [*self.filters]
         if wanted is not None:
-            every.append({"$or": [_of(*each) for each in wanted.items()]})
+            every.append({"$or": [_filter_document(*each) for each in wanted.items()]})
         where = {"$and": every} if every else None
         asked = {"where": where, "include": ["documents", "metadatas"]}
         return asked if ids is None else {**asked, "ids": [*ids]}
 
 
-def _of(doc_key: str, indexes: Collection[int] | None) -> dict[str, Any]:
+def _filter_document(doc_key: str, indexes: Collection[int] | None) -> dict[str, Any]:
     document: dict[str, Any] = {DOC_KEY: doc_key}
     if indexes is None:
         return document

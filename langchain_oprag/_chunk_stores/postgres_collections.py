@@ -36,7 +36,7 @@ class PostgresCollectionChunks(ChunkStore):
             return None
         sql: Any = importlib.import_module("sqlalchemy")
         with self._store._make_sync_session() as session:  # noqa: SLF001 -- nothing public reads all
-            counted = sql.select(sql.func.count()).where(*self._of_collection())
+            counted = sql.select(sql.func.count()).where(*self._filter_collection())
             return int(session.execute(counted).scalar_one())
 
     def read(
@@ -84,7 +84,7 @@ class PostgresCollectionChunks(ChunkStore):
             raise InvalidOptionError(message, option="async_mode", value=True)
         return self._store.EmbeddingStore
 
-    def _of_collection(self) -> list[Any]:
+    def _filter_collection(self) -> list[Any]:
         collections, table = self._store.CollectionStore, self._table
         same = table.collection_id == collections.uuid
         return [same, collections.name == self._store.collection_name]
@@ -92,7 +92,7 @@ class PostgresCollectionChunks(ChunkStore):
     def _rows(self, where: Collection[Any], limit: int) -> list[tuple[Any, ...]]:
         sql: Any = importlib.import_module("sqlalchemy")
         table = self._table
-        every = [*self._of_collection(), *where]
+        every = [*self._filter_collection(), *where]
         every += [self._store._create_filter_clause(each) for each in self.filters]  # noqa: SLF001 -- what a search does
         asked = sql.select(table.id, table.document, table.cmetadata).where(*every)
         with self._store._make_sync_session() as session:  # noqa: SLF001 -- as above

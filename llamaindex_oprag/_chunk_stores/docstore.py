@@ -40,20 +40,22 @@ class DocstoreChunks(ChunkStore):
     ) -> Iterator[StoredChunk]:
         """Yield the chunks, in the docstore's order."""
         if ids is not None:
-            return self._found(self._docstore.get_nodes([*ids], raise_error=False))
+            return self._make_chunks(
+                self._docstore.get_nodes([*ids], raise_error=False)
+            )
         # A copy: others may add while this is read.
-        return select_chunks(self._found([*self._docstore.docs.values()]), wanted)
+        return select_chunks(self._make_chunks([*self._docstore.docs.values()]), wanted)
 
     def sample(self) -> Iterable[StoredChunk]:
         """Return nodes that are searched, where it is in memory and has no others."""
-        searched = searched_ids(self._vector_store) or ()
+        searched = list_searched_ids(self._vector_store) or ()
         if len(searched) != self._kept():
             return ()
         return self.read(ids=[*islice(searched, 100)])
 
     def count(self) -> int | None:
         """Nodes that are searched; else nodes and documents, where in memory."""
-        searched = searched_ids(self._vector_store)
+        searched = list_searched_ids(self._vector_store)
         return self._kept() if searched is None else len(searched)
 
     def _kept(self) -> int | None:
@@ -62,7 +64,7 @@ class DocstoreChunks(ChunkStore):
             return None
         return len(kept.get_all(self._docstore._node_collection))  # type: ignore[attr-defined]  # noqa: SLF001 -- nothing public tells
 
-    def _found(self, nodes: Collection[BaseNode]) -> Iterator[StoredChunk]:
+    def _make_chunks(self, nodes: Collection[BaseNode]) -> Iterator[StoredChunk]:
         for node in only_searched(nodes, self._vector_store):
             if not isinstance(node, Document) and is_admitted(node, self.filters):
                 yield chunk_of_node(node)
@@ -79,7 +81,7 @@ class DocstoreChunks(ChunkStore):
         )
 
 
-def searched_ids(vector_store: object) -> Collection[str] | None:
+def list_searched_ids(vector_store: object) -> Collection[str] | None:
     """Return the ids of the nodes that a vector store finds; None where it is silent.
 
     `VectorStoreIndex.delete_nodes` and `delete_ref_doc` leave nodes in the docstore
@@ -95,7 +97,7 @@ def only_searched(
     nodes: Iterable[BaseNode], vector_store: object
 ) -> Iterator[BaseNode]:
     """Leave out the nodes of a docstore that were deleted from the vector store."""
-    ids = searched_ids(vector_store)
+    ids = list_searched_ids(vector_store)
     return (node for node in nodes if ids is None or node.node_id in ids)
 
 

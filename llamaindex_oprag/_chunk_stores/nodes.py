@@ -24,7 +24,7 @@ def chunk_of_node(node: BaseNode) -> StoredChunk:
     text = node.get_content(metadata_mode=MetadataMode.NONE)
     start = getattr(node, "start_char_idx", None)
     offsets = (start, getattr(node, "end_char_idx", None))
-    metadata = _with_place(node.metadata, node.ref_doc_id, offsets)
+    metadata = _add_place(node.metadata, node.ref_doc_id, offsets)
     return StoredChunk(text, metadata, node.node_id, links_of(node))
 
 
@@ -55,11 +55,11 @@ def chunk_of_row(
     if text is None:
         whole = metadata_dict_to_node(stored)
         text = whole.get_content(metadata_mode=MetadataMode.NONE)
-    placed = _with_place(node.metadata, node.document, node.offsets or (None, None))
+    placed = _add_place(node.metadata, node.document, node.offsets or (None, None))
     return StoredChunk(text, placed, chunk_id, node.links)
 
 
-def _with_place(
+def _add_place(
     metadata: Mapping[str, Any],
     document: str | None,
     offsets: tuple[int | None, int | None],

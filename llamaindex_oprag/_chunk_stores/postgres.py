@@ -33,7 +33,7 @@ class PostgresChunks(ChunkStore):
 
     def count(self) -> int:
         """Return the number of rows in the table."""
-        with self._asking() as (session, table):
+        with self._open_session() as (session, table):
             return int(session.query(table).count())
 
     def takes_filter(self, where: Any) -> bool:
@@ -53,7 +53,7 @@ class PostgresChunks(ChunkStore):
         """
         last, page = -1, [None] * _PAGE
         while len(page) == _PAGE:
-            with self._asking() as (session, table):
+            with self._open_session() as (session, table):
                 columns = table.id, table.node_id, table.text, table.metadata_
                 asked = session.query(*columns).filter(table.id > last)
                 if ids is not None:
@@ -71,7 +71,7 @@ class PostgresChunks(ChunkStore):
         self, values: Mapping[str, Collection[Any]], limit: int
     ) -> list[StoredChunk]:
         """Return chunks that have one of the values under each key of the metadata."""
-        with self._asking() as (session, table):
+        with self._open_session() as (session, table):
             asked = session.query(table.node_id, table.text, table.metadata_)
             for key, any_of in values.items():
                 texts = [*map(str, any_of)]
@@ -86,7 +86,7 @@ class PostgresChunks(ChunkStore):
         return self.select({}, limit)
 
     @contextmanager
-    def _asking(self) -> Iterator[tuple[Any, Any]]:
+    def _open_session(self) -> Iterator[tuple[Any, Any]]:
         """Open a session; the table is as SQLAlchemy has it."""
         store = self._store
         with self._connecting:  # or two threads would create the table

@@ -71,7 +71,7 @@ class ModelCall(ABC):
     def read(self, piece: Any, *, whole: bool) -> str:
         """Return the text of a reply or a piece; take note of what it reports."""
 
-    def came_empty(self, error: Exception) -> bool:  # noqa: ARG002 -- of clients
+    def means_empty(self, error: Exception) -> bool:  # noqa: ARG002 -- of clients
         """Return whether an error says no more than that a stream had no piece."""
         return False
 
@@ -82,7 +82,7 @@ class ModelCall(ABC):
             for piece in self._stream() if streaming else [self._ask()]:
                 yield from self._output(piece, whole=not streaming)
         except Exception as error:
-            if not self.came_empty(error):
+            if not self.means_empty(error):
                 raise
         yield from self._rest(streaming=streaming)
 
@@ -97,7 +97,7 @@ class ModelCall(ABC):
                 for output in self._output(piece, whole=not streaming):
                     yield output
         except Exception as error:
-            if not self.came_empty(error):
+            if not self.means_empty(error):
                 raise
         finally:
             # One that is left must be closed here, not whenever it is collected.
@@ -190,12 +190,12 @@ class Answering(ABC, Generic[OutT]):
         """Count a prompt as it is sent, filled with values."""
 
     @abstractmethod
-    def known_limits(self, prompt: str) -> tuple[int | None, int | None]:
+    def read_limits(self, prompt: str) -> tuple[int | None, int | None]:
         """Return what its model says of its window and of its longest answer."""
 
     def size(self, prompt: str) -> PromptSize:
         """Say how long a prompt is, and may be."""
-        window, answer = self.known_limits(prompt)
+        window, answer = self.read_limits(prompt)
         given = self._limits.max_context_tokens
         window = (given.get(prompt) if isinstance(given, Mapping) else given) or window
         usual = min(_ANSWER_TOKENS, (window or math.inf) // _SHARE_OF_WINDOW)

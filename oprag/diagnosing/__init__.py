@@ -8,7 +8,7 @@ from oprag.diagnosing.verification import (
     Verifiable,
     VerifiableOver,
     Verification,
-    verified_stores,
+    list_verified_stores,
 )
 
 __all__ = [
@@ -21,6 +21,6 @@ __all__ = [
     "VerifiableOver",
     "Verification",
     "diagnose",
+    "list_verified_stores",
     "plan_repair",
-    "verified_stores",
 ]

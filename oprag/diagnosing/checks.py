@@ -125,10 +125,10 @@ def read_places(
     chunks = read_chunks(
         hits, documents, position_keys=position_keys, problems=problems
     )
-    return chunks if position_keys else [*map(_with_end, chunks, hits)]
+    return chunks if position_keys else [*map(_set_end, chunks, hits)]
 
 
-def _with_end(chunk: Chunk, hit: Hit) -> Chunk:
+def _set_end(chunk: Chunk, hit: Hit) -> Chunk:
     span = chunk.span
     if span is None or span.start < span.end:
         return chunk
@@ -193,7 +193,7 @@ def check_group(
     read = read_group(hits, group.name, position_keys)
     if isinstance(read, PositionError):
         kind = read.kind
-        concerned = _concerned(read, hits, group.name, position_keys)
+        concerned = _find_concerned(read, hits, group.name, position_keys)
         if chains is not None:
             every = range(len(hits))
             concerned = [i for i in every if not chains.is_ordered(hits[i])]
@@ -244,7 +244,7 @@ def keys_of(hit: Hit) -> str:
     return f"keys: {', '.join(sorted(map(str, hit.metadata))) or 'none'}"
 
 
-def _concerned(
+def _find_concerned(
     error: PositionError,
     hits: Sequence[Hit],
     name: str,

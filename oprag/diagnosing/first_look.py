@@ -130,9 +130,9 @@ def judge_sample(chunks: SearchedChunks, options: ContextOptions) -> str | None:
         become = "will fail in questions"
         if options.on_problem == "warn":
             become = "will stand in the order as retrieved"
-        found.append(f"{_number(failing)} {become} ({_listed(failing)})")
+        found.append(f"{_number(failing)} {become} ({_list_counts(failing)})")
     if doubtful:
-        found.append(f"{_number(doubtful)} are doubtful ({_listed(doubtful)})")
+        found.append(f"{_number(doubtful)} are doubtful ({_list_counts(doubtful)})")
     if not found:
         return None
     way_out = _NAME_IT if {*failing} == {"missing_document"} else _WAY_OUT
@@ -192,5 +192,5 @@ def _number(counts: dict[str, int]) -> str:
     return f"{sum(counts.values()):,}"
 
 
-def _listed(counts: dict[str, int]) -> str:
+def _list_counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{kind} {number:,}" for kind, number in sorted(counts.items()))

@@ -64,17 +64,19 @@ def prove(
         recorded = read_places(group, name, position_keys, {})
         orders = list(_orders(group))
         read = [
-            _proved(members, source, recorded, orders) for source in sources.texts(name)
+            _prove(members, source, recorded, orders) for source in sources.texts(name)
         ]
         found.append(max(read, key=_fit))  # the first of equals
     return found
 
 
-def _proved(
+def _prove(
     members: list[int], source: str, recorded: Sequence[Chunk], orders: Sequence[Order]
 ) -> ProvedDocument:
     placement = place(source, [chunk.text for chunk in recorded], orders)
-    placement = _undisputed(source, recorded, placement, numbered=orders[0].recorded)
+    placement = _keep_undisputed(
+        source, recorded, placement, numbered=orders[0].recorded
+    )
     shifts = _shifts(recorded, placement.locations)
     verdicts = [
         _verdict(source, chunk, location, shifts)
@@ -84,7 +86,7 @@ def _proved(
     return ProvedDocument(members, placement, verdicts, holds, source)
 
 
-def _undisputed(
+def _keep_undisputed(
     source: str, recorded: Sequence[Chunk], placement: Placement, *, numbered: bool
 ) -> Placement:
     """Keep recorded places if each holds its chunk's text and no two are the same.

@@ -157,12 +157,12 @@ def _renewals(
         known = DOC_VERSION in chunks[document.members[0]].metadata
         if document.foreign or (True in versioned and not known):
             continue
-        for i, stored in _renewed_version(name, chunks, document):
+        for i, stored in _renew_version(name, chunks, document):
             if stored != chunks[i].source.metadata:
                 yield i, stored
 
 
-def _renewed_version(
+def _renew_version(
     name: str, chunks: Sequence[Hit], document: ProvedDocument
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     group = [chunks[i] for i in document.members]
@@ -170,11 +170,11 @@ def _renewed_version(
     if (full := _text(name, group)) is not None:
         # A text that is whole by its own hash: a source that differs was changed since,
         # and in one that does not, places count from the start of a page.
-        places = _corrected(full, group, document)
+        places = _correct_places(full, group, document)
         for at, (i, chunk) in enumerate(zip(document.members, group, strict=True)):
             span = places.get(at)
-            renew = partial(_renamed, names=names, span=span)
-            yield i, _stored(chunk, renew, span)
+            renew = partial(_rename, names=names, span=span)
+            yield i, _write_stored(chunk, renew, span)
         return
     order = document.placement.order
     numbers = {at: number for number, at in enumerate(order or ())}
@@ -193,11 +193,11 @@ def _renewed_version(
         gone = span is None and document.holds[at] is False
         if gone:
             offsets = (None, None)
-        renew = partial(_renewed, entry=entry, keep=keep, gone=gone)
-        yield document.members[at], _stored(group[at], renew, offsets)
+        renew = partial(_renew, entry=entry, keep=keep, gone=gone)
+        yield document.members[at], _write_stored(group[at], renew, offsets)
 
 
-def _corrected(
+def _correct_places(
     full: FullText, group: Sequence[Hit], document: ProvedDocument
 ) -> dict[int, Span]:
     """Return the places of chunks that are not where their own text has them.
@@ -255,7 +255,7 @@ def _numbers_agree(group: Sequence[Hit], document: ProvedDocument) -> bool:
     )
 
 
-def _stored(
+def _write_stored(
     chunk: Hit,
     renew: Callable[[Mapping[str, Any]], dict[str, Any]],
     offsets: tuple[int | None, int | None] | None,
@@ -272,7 +272,7 @@ def _stored(
     return stored
 
 
-def _renamed(
+def _rename(
     metadata: Mapping[str, Any], *, names: Mapping[str, str], span: Span | None
 ) -> dict[str, Any]:
     """The metadata of a chunk of the same text, with its document's name and place."""
@@ -284,7 +284,7 @@ def _renamed(
     return renewed
 
 
-def _renewed(
+def _renew(
     metadata: Mapping[str, Any],
     *,
     entry: Mapping[str, str | int],

@@ -55,7 +55,7 @@ class Sources:
         found = [self._name(chunk, document_key) for chunk in chunks]
         pairs = enumerate(zip(found, chunks, strict=True))
         nameless = [i for i, (n, c) in pairs if n is None and not is_own(c.metadata)]
-        for i, holder in self._by_text(chunks, nameless):
+        for i, holder in self._match_by_text(chunks, nameless):
             found[i] = holder
         groups: dict[str, list[int]] = {}
         for i, name in enumerate(found):
@@ -96,7 +96,7 @@ class Sources:
         except (DocumentNotFoundError, UnreadableFileError):
             return ()
 
-    def _by_text(
+    def _match_by_text(
         self, chunks: Sequence[Hit], nameless: Sequence[int]
     ) -> Iterator[tuple[int, str]]:
         """Chunks, and the only document that holds their text."""

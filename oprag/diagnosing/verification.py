@@ -54,13 +54,13 @@ class Verifiable:
                 `on_problem="warn"`, where questions are answered all the same.
         """
         asked = self._verification()
-        return asked.reported(type(self).__name__, *run_effects(asked.steps(sample)))
+        return asked.report(type(self).__name__, *run_effects(asked.steps(sample)))
 
     async def averify(self, sample: int | None = 200) -> Diagnosis:
         """Async version of `verify`."""
         asked = self._verification()
         found = await arun_effects(asked.steps(sample))
-        return asked.reported(type(self).__name__, *found)
+        return asked.report(type(self).__name__, *found)
 
     def _verification(self) -> Verification:
         """Return the demands of the component on its store."""
@@ -88,13 +88,13 @@ class VerifiableOver:
             PositionWarning: As there.
         """
         asked = self._verification_over(searched)
-        return asked.reported(type(self).__name__, *run_effects(asked.steps(sample)))
+        return asked.report(type(self).__name__, *run_effects(asked.steps(sample)))
 
     async def averify(self, searched: Any, sample: int | None = 200) -> Diagnosis:
         """Async version of `verify`."""
         asked = self._verification_over(searched)
         found = await arun_effects(asked.steps(sample))
-        return asked.reported(type(self).__name__, *found)
+        return asked.report(type(self).__name__, *found)
 
     def _verification_over(self, searched: Any) -> Verification:
         """Return the demands of the component on what is searched."""
@@ -159,7 +159,7 @@ class Verification(NamedTuple):
                 raise
             except OpragError as error:
                 if errors is refused and self._asks_the_store:
-                    found_of_store = self._ordered_by_overlaps(error, hits, group)
+                    found_of_store = self._order_by_overlaps(error, hits, group)
                     errors += [] if found_of_store is None else [found_of_store]
                 else:
                     errors.append(error)
@@ -179,7 +179,7 @@ class Verification(NamedTuple):
             for each in inside
         )
 
-    def _ordered_by_overlaps(
+    def _order_by_overlaps(
         self, error: OpragError, hits: Sequence[Hit], group: Group
     ) -> OpragError | None:
         """Return what is left of an error where the overlaps of chunks order pages."""
@@ -223,7 +223,7 @@ class Verification(NamedTuple):
             on_problem="error",
         )
 
-    def reported(
+    def report(
         self,
         component: str,
         diagnosis: Diagnosis,
@@ -292,7 +292,7 @@ def _order(hits: Sequence[Hit], options: ContextOptions) -> None:
             raise read
 
 
-def verified_stores(
+def list_verified_stores(
     searches: Iterable[tuple[Any, Any]],
     chunk_store: Callable[[Any], ChunkStore],
     instead: str,

@@ -90,14 +90,14 @@ def _check_texts(
     versions = group_by_version(chunk.metadata for chunk in own)
     for places in versions.values():
         of_version = [own[at] for at in places]
-        full, kind, detail = _judged(name, of_version)
+        full, kind, detail = _judge(name, of_version)
         if kind:
             findings.add(kind, members[places[0]], name, detail)
             kinds.add(kind)
         for at, where in find_misplaced(full, of_version) if full else ():
             findings.add("wrong_position", members[places[at]], name, where)
     if len(versions) > 1:  # each may be whole, and yet none of them the document
-        _, kind, detail = _judged(name, own)
+        _, kind, detail = _judge(name, own)
         if kind not in _READABLE and not kinds & DAMAGE:
             findings.add(kind, members[0], name, detail)
     return kind not in _READABLE and bool({kind, *kinds} & DAMAGE)
@@ -187,7 +187,7 @@ def _may_stand(piece: str, flat: str, span: Span, length: int | None) -> bool:
     )
 
 
-def _judged(
+def _judge(
     name: str, chunks: Sequence[StoredChunk]
 ) -> tuple[FullText | None, str, str]:
     """Put a document together as who asks for it does.

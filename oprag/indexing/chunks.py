@@ -57,7 +57,7 @@ class Framework(ABC, Generic[D]):
         """Return what the core needs of a document. Random ids are none."""
 
     @abstractmethod
-    def with_text(self, document: D, text: str) -> D:
+    def replace_text(self, document: D, text: str) -> D:
         """Return a copy of a document with another text."""
 
     @abstractmethod
@@ -77,7 +77,7 @@ class Framework(ABC, Generic[D]):
     def split(self, documents: Sequence[D]) -> list[WantedChunk]:
         """Split parts of a document, all if the splitter is oprag's; without ids."""
 
-    def finished(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
+    def finish(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
         """Return the chunks of one document with what the store is handed for each."""
         return chunks
 
@@ -123,7 +123,7 @@ def chunks_of(
         )
         own_id = make_indexed_id(metadata, int(metadata[CHUNK_INDEX]))
         chunks.append(piece._replace(id=own_id, metadata=metadata))
-    return framework.finished(chunks)
+    return framework.finish(chunks)
 
 
 def _make_storable(part: D, framework: Framework[D]) -> D:
@@ -131,7 +131,7 @@ def _make_storable(part: D, framework: Framework[D]) -> D:
     text = framework.read(part).text
     if is_storable(text):
         return part
-    return framework.with_text(part, encodable(text).replace("\0", "\ufffd"))
+    return framework.replace_text(part, encodable(text).replace("\0", "\ufffd"))
 
 
 def _place_chunks(

@@ -22,7 +22,7 @@ from oprag.units.long_reader import (
     check_reader_option,
     read_long,
 )
-from oprag.units.unit_index import UnitIndex, reading_order
+from oprag.units.unit_index import UnitIndex, order_units
 
 __all__ = [
     "DIRECT_PROMPT",
@@ -41,7 +41,7 @@ __all__ = [
     "choose_with_texts",
     "chunks_for_units",
     "group_documents",
+    "order_units",
     "read_long",
     "read_units",
-    "reading_order",
 ]

@@ -22,7 +22,7 @@ from oprag.documents import exact_text
 from oprag.effects import Effect, Effects, describe_work
 from oprag.errors import DocumentNotFoundError, MissingDocumentError, PositionError
 from oprag.tokens import TokenizerSpec, resolve_token_counter
-from oprag.units.unit_index import FoundUnit, UnitIndex, reading_order, unit_metadata
+from oprag.units.unit_index import FoundUnit, UnitIndex, order_units, unit_metadata
 
 
 class UnitKeywords(OrderingKeywords, total=False):
@@ -86,7 +86,7 @@ def choose_units(
         ]
         kept = replace(kept, passages=marked, problems=(problem,))
         return ChosenUnits((), too_few=False, chunks=kept)
-    units = reading_order(ranked, k, options)
+    units = order_units(ranked, k, options)
     return ChosenUnits(units, too_few=len(ranked) < k)
 
 

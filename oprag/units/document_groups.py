@@ -91,7 +91,7 @@ def group_documents(
     if links is None:
         links = find_links(texts) or neighbour_links(names)
     neighbours = _neighbours(names, links)
-    groups = (_grouped if compat is None else _official)(sizes, neighbours, max_tokens)
+    groups = (_group if compat is None else _official)(sizes, neighbours, max_tokens)
     units: list[LongUnit] = []
     for group in groups:
         unit = LongUnit(tuple([names[member] for member in group.members]), group.size)
@@ -136,7 +136,7 @@ class _Group(NamedTuple):
     """The order of making: groups made earlier have a lower number."""
 
 
-def _grouped(
+def _group(
     sizes: Sequence[int],
     neighbours: Sequence[Collection[int]],
     limit: int,
@@ -170,7 +170,7 @@ def _official(
         for number, size in enumerate(sizes)
         if not size or not 0 < len(neighbours[number]) <= _MOST_LINKS
     }
-    groups = _grouped(sizes, neighbours, limit, lost)
+    groups = _group(sizes, neighbours, limit, lost)
     groups.sort(key=lambda group: group.made)
     # Their code takes the first id for that of the documents in no group.
     return groups if any(sizes[number] for number in lost) else groups[1:]

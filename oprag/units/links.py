@@ -43,8 +43,8 @@ def find_links(documents: Mapping[str, str]) -> list[tuple[str, str]]:
     found: dict[tuple[str, str], None] = {}
     for name, text in documents.items():
         targets = [html.unescape("".join(groups)) for groups in _TARGET.findall(text)]
-        others = [names.at(name, target) for target in targets]
-        others += [names.titled(name, title) for title in _WIKI.findall(text)]
+        others = [names.find_target(name, target) for target in targets]
+        others += [names.find_titled(name, title) for title in _WIKI.findall(text)]
         found |= {(name, other): None for other in others if other not in {None, name}}
     return list(found)
 
@@ -72,9 +72,9 @@ class _Names:
             self._by_path.setdefault(posixpath.normpath(name), name)
             self._by_path.setdefault(bare, name)
             for title in (name, bare, posixpath.basename(bare)):
-                self._by_title.setdefault(_folded(title), name)
+                self._by_title.setdefault(_fold(title), name)
 
-    def at(self, source: str, target: str) -> str | None:
+    def find_target(self, source: str, target: str) -> str | None:
         """Return the document that a link in `source` leads to, or None."""
         try:
             path, _ = urldefrag(target)
@@ -90,11 +90,11 @@ class _Names:
                     return found
         return None
 
-    def titled(self, source: str, title: str) -> str | None:
+    def find_titled(self, source: str, title: str) -> str | None:
         """Return the document that a wiki title means, or None."""
-        found = self._by_title.get(_folded(title))
-        return self.at(source, title.strip()) if found is None else found
+        found = self._by_title.get(_fold(title))
+        return self.find_target(source, title.strip()) if found is None else found
 
 
-def _folded(title: str) -> str:
+def _fold(title: str) -> str:
     return _BLANKS.sub(" ", title).strip().casefold()

@@ -81,15 +81,15 @@ def read_long(
         return LongAnswer(None, None)
     asked = {"context": context, "question": question}
     if token_counter(context) < one_call_below:
-        answer = yield from _called("direct", asked, model, ledger)
+        answer = yield from _call("direct", asked, model, ledger)
         return LongAnswer(answer, None)
-    long_answer = yield from _called("long", asked, model, ledger)
+    long_answer = yield from _call("long", asked, model, ledger)
     values = {"question": question, "long_answer": long_answer.strip()}
-    answer = yield from _called("short", values, model, ledger, long_answer)
+    answer = yield from _call("short", values, model, ledger, long_answer)
     return LongAnswer(answer, long_answer)
 
 
-def _called(
+def _call(
     prompt: str,
     values: Mapping[str, str],
     model: PromptedModel,
@@ -98,7 +98,7 @@ def _called(
 ) -> Generator[CallModel, Any, str]:
     """Have a call made; return the text of its reply."""
 
-    def failed(how: str) -> ModelCallError:
+    def report_failure(how: str) -> ModelCallError:
         kept = "" if long_answer is None else "the long answer is in long_answer; "
         return ModelCallError(
             f"The model {how}, on the {prompt!r} call of the long reader. The "
@@ -122,11 +122,11 @@ def _called(
         CallModel(prompt, values, "draft" if prompt == "long" else "answer"),
         model,
         ledger,
-        failed=lambda what: failed(f"failed: {what}"),
+        failed=lambda what: report_failure(f"failed: {what}"),
         too_long=_TOO_LONG,
         decision=lambda reply: "answered" if reply.text.strip() else "failed",
         note=size.note,
     )
     if not reply.text.strip():
-        raise failed("gave an empty reply")
+        raise report_failure("gave an empty reply")
     return reply.text

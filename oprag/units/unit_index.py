@@ -109,7 +109,7 @@ def _nowhere(chunk: Chunk, units: Sequence[LongUnit]) -> MissingPositionError:
     return MissingPositionError(message, document=name, rank=chunk.rank, keys=keys)
 
 
-def reading_order(
+def order_units(
     found: Sequence[FoundUnit], k: int, options: ContextOptions
 ) -> list[FoundUnit]:
     """Return the best units in reading order, or best first, as options say."""

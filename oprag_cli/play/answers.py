@@ -82,16 +82,16 @@ class Answering:
 
     def _answer(self, step: Step, answer: Answer) -> None:
         from oprag.tokens import resolve_token_counter
-        from oprag_cli.answers import answer_from_passages, cited_numbers
+        from oprag_cli.answers import answer_from_passages, find_cited_numbers
         from oprag_cli.chat_models import load_chat_model
         from oprag_cli.search import Search
 
         def write(piece: str) -> None:
             answer.text += piece
-            answer.cited = cited_numbers(answer.text)
+            answer.cited = find_cited_numbers(answer.text)
             self.session.version += 1
 
-        sent = step.sent(answer.order)
+        sent = step.write_sent(answer.order)
         found = step.retrieved._replace(
             context=sent, tokens=resolve_token_counter()(sent)
         )

@@ -66,13 +66,13 @@ def play(
     import nicegui  # noqa: F401 -- before anything is read: it may not be installed
 
     from oprag_cli.listener import listen, run_server
-    from oprag_cli.play.dropped import ending_in_good_order, sweep
+    from oprag_cli.play.dropped import end_in_good_order, sweep
     from oprag_cli.play.server import make_app
     from oprag_cli.play.workshop import Workshop
 
     listener = listen(_HOST, port, "Give another --port, or 0 for any that is free.")
     sweep()
-    with ending_in_good_order():
+    with end_in_good_order():
         workshop = Workshop(
             paths=files or [],
             embedding_model=embedding_model,

@@ -73,7 +73,7 @@ class Step(NamedTuple):
             for head, passage in zip(headers(passages), passages, strict=True)
         ]
 
-    def sent(self, order: ReadingOrder) -> str:
+    def write_sent(self, order: ReadingOrder) -> str:
         """The text that is sent in an order: the same blocks in both, moved.
 
         Each block ends with the same line breaks wherever it stands (a prompt goes on

@@ -46,7 +46,7 @@ def sweep() -> None:
 
 
 @contextmanager
-def ending_in_good_order() -> Iterator[None]:
+def end_in_good_order() -> Iterator[None]:
     """Let SIGTERM and a closed terminal end the program as Ctrl-C does: step by step.
 
     A server that is told to stop hands the signal on when it has; then this ends the

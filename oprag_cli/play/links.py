@@ -48,12 +48,14 @@ def link_to(question: str, options: SearchOptions) -> str:
     """Return the part of a link that holds a question and its options."""
     if not question:
         return "/"
-    return "/?" + urlencode({"q": question, **_differing(options)}, errors="replace")
+    return "/?" + urlencode(
+        {"q": question, **_find_differing(options)}, errors="replace"
+    )
 
 
-def as_python(question: str, options: SearchOptions) -> str:
+def write_python(question: str, options: SearchOptions) -> str:
     """Return the lines that retrieve the same from a vector store."""
-    named = {"token_budget": options.token_budget, **_differing(options)}
+    named = {"token_budget": options.token_budget, **_find_differing(options)}
     named |= {"merge": options.merge, "order": "document", "citations": True}
     lines = "".join(f"    {name}={value!r},\n" for name, value in named.items())
     return (
@@ -66,7 +68,7 @@ def as_python(question: str, options: SearchOptions) -> str:
     )
 
 
-def _differing(options: SearchOptions) -> dict[str, Any]:
+def _find_differing(options: SearchOptions) -> dict[str, Any]:
     """The options that are not as they are without any."""
     usual = SearchOptions()
     names = ("token_budget", "k", "widen", "selection", "merge")

@@ -15,17 +15,17 @@ from nicegui.events import GenericEventArguments
 from oprag_cli.options import SearchOptions
 from oprag_cli.play.answers import Answering
 from oprag_cli.play.desk import Opened, Step
-from oprag_cli.play.links import BUDGETS, as_python, chosen_options, link_to
+from oprag_cli.play.links import BUDGETS, chosen_options, link_to, write_python
 from oprag_cli.play.reader import LARGEST, too_large
 from oprag_cli.play.session import Session
 from oprag_cli.play.sources import source_view
 from oprag_cli.play.views import (
     answers_view,
-    asking_view,
     files_view,
     passages_view,
-    sent_view,
     step_view,
+    view_question,
+    view_sent,
 )
 
 STYLES = tuple(map(Path(__file__).with_name, ("page.css", "results.css")))
@@ -211,17 +211,17 @@ class Page:
         answered = answering.step
         return {
             "files": json.dumps(files_view(session)),
-            "asking": json.dumps(asking_view(session)),
+            "asking": json.dumps(view_question(session)),
             "asked": question,
             "settings": json.dumps(_settings(options)),
             "step": self._once("step", step, step_view),
-            "context": self._once("context", step, sent_view),
+            "context": self._once("context", step, view_sent),
             "answers": json.dumps(answers_view(answering)),
             "sent": self._once("sent", answered, passages_view),
             "source": self._once("source", opened, source_view),
             "chosen": opened.number if opened is not None and shown else 0,
             "link": link_to(question, options),
-            "python": as_python(question or "…", options),
+            "python": write_python(question or "…", options),
         }
 
     def _once(self, name: str, shown: _Shown | None, view: _View[_Shown]) -> str:

@@ -151,32 +151,32 @@ class Session:
         if not shelf.read.texts:
             self.desk = self.step = self.opened = None
             return
-        shared = self._shared(given)
+        shared = self._find_shared(given)
         if shared and set(shared.given) <= set(given):
             whole = len(shared.given) == len(given)
             files = shelf if whole else read_shelf(shared.given, self._say)
             if files.read.texts:  # first, so that it can be asked meanwhile
-                self._show_desk(self._shared_desk(shared.names, files))
+                self._show_desk(self._share_desk(shared.names, files))
             if whole:
                 return
         names = shared.names if shared else ["play"]
-        with self.workshop.turn.taken(self._say):
+        with self.workshop.turn.take_turn(self._say):
             index = self._index(names, shelf, self._folder)
         self._show_desk(Desk.of(shelf, index))
 
-    def _shared(self, given: Sequence[tuple[Path, str]]) -> Sharing | None:
+    def _find_shared(self, given: Sequence[tuple[Path, str]]) -> Sharing | None:
         """The files that other tabs have too, whether or not they still are here."""
         if paths := self.workshop.paths:
             return Sharing(real_names(paths), [(path, "") for path in paths])
         sample = [each for each in given if each[0] == self._sample]
         return Sharing([REFERENCE_NAME], sample) if sample else None
 
-    def _shared_desk(self, names: list[str], shelf: Shelf) -> Desk:
+    def _share_desk(self, names: list[str], shelf: Shelf) -> Desk:
         """Index files, unless another tab has done that as they are now."""
         workshop, state = self.workshop, shelf.state()
         if (made := workshop.desks.get(state)) is not None:
             return made
-        with workshop.turn.taken(self._say):
+        with workshop.turn.take_turn(self._say):
             if (made := workshop.desks.get(state)) is not None:
                 return made
             desk = Desk.of(shelf, self._index(names, shelf, workshop.folder))

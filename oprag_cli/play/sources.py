@@ -39,7 +39,7 @@ def source_view(opened: Opened) -> dict[str, Any]:
         "number": number,
         "last": len(passages),
         "title": ", ".join(filter(None, [short, place_within(passage)])),
-        "parts": _marked(text, spans, whole=page is not None),
+        "parts": _mark(text, spans, whole=page is not None),
         "image": image,
         "mark": mark,
         "shown": f"The page with passage {number} marked" if spans else "A page",
@@ -61,7 +61,7 @@ def _turns(pages: Sequence[FileText], page: int | None) -> list[tuple[int, str]]
     ]
 
 
-def _marked(text: str, spans: Sequence[Span], *, whole: bool) -> list[list[Any]]:
+def _mark(text: str, spans: Sequence[Span], *, whole: bool) -> list[list[Any]]:
     """Text and whether it is of the passage, by turns."""
     first = min((span.start for span in spans), default=0)
     last = max((span.end for span in spans), default=0)
@@ -92,14 +92,14 @@ def _image(
     path = desk.shelf.paths[name]
     try:
         changed = path.stat().st_mtime_ns
-        image, mark = _drawn(path, changed, page, tuple(spans))
+        image, mark = _draw(path, changed, page, tuple(spans))
     except (OpragError, OSError, ValueError, LookupError):
         return "", 0.0  # the text is shown, as it was read
     return f"data:image/png;base64,{base64.b64encode(image).decode('ascii')}", mark
 
 
 @lru_cache(32)
-def _drawn(
+def _draw(
     path: Path, changed: int, page: int, spans: tuple[Span, ...]
 ) -> tuple[bytes, float]:
     """Draw a page, and find its mark by what differs from the page without it."""

@@ -41,7 +41,7 @@ def files_view(session: Session) -> dict[str, Any]:
     }
 
 
-def asking_view(session: Session) -> dict[str, Any]:
+def view_question(session: Session) -> dict[str, Any]:
     """The question's state: what it waits for, or why it has no passages."""
     said = ""
     working = session.status.working
@@ -74,7 +74,7 @@ def step_view(step: Step) -> dict[str, Any]:
     return {
         "question": found.question,
         "passages": passages_view(step),
-        "said": _said(step),
+        "said": _say(step),
         "tokens": found.tokens,
         "documents": _documents(step),
         "without": len(desk.whole) - len({p.text_id for p in found.passages}),
@@ -97,8 +97,8 @@ def passages_view(step: Step) -> list[dict[str, Any]]:
             "best": passage.rank + 1,
             "tokens": tokens,
             "share": (number - 1) / last,
-            "text": _beginning(passage.text, _PREVIEW),
-            "hover": _beginning(passage.text, _HOVER),
+            "text": _cut_beginning(passage.text, _PREVIEW),
+            "hover": _cut_beginning(passage.text, _HOVER),
         }
         for number, (passage, tokens) in enumerate(
             zip(found.passages, found.passage_tokens, strict=True), start=1
@@ -106,7 +106,7 @@ def passages_view(step: Step) -> list[dict[str, Any]]:
     ]
 
 
-def sent_view(step: Step) -> list[dict[str, Any]]:
+def view_sent(step: Step) -> list[dict[str, Any]]:
     """The text of each passage and the line before it, as they are sent."""
     passages = step.retrieved.passages
     return [
@@ -161,12 +161,12 @@ def place_within(passage: Passage) -> str:
     return passage.citation.removeprefix(passage.document_name).lstrip(", ")
 
 
-def _beginning(text: str, length: int) -> str:
+def _cut_beginning(text: str, length: int) -> str:
     shown = " ".join(text[: 2 * length].split())
     return shown if len(shown) <= length else f"{shown[: length - 1].rstrip()}…"
 
 
-def _said(step: Step) -> str:
+def _say(step: Step) -> str:
     found = step.retrieved
     documents = len({passage.text_id for passage in found.passages})
     share = found.tokens / max(step.desk.tokens, 1)

@@ -67,7 +67,7 @@ class Turn:
         self._lock = Lock()
 
     @contextmanager
-    def taken(self, say: Callable[[str], None]) -> Iterator[None]:
+    def take_turn(self, say: Callable[[str], None]) -> Iterator[None]:
         """Wait for the turn, and have it.
 
         Args:

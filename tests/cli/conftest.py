@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from oprag_cli.app import app
-from oprag_cli.embedding_models import packaged_weights
+from oprag_cli.embedding_models import find_packaged_weights
 from tests.files.mixed_files import make_folder
 from tests.kit.openai_server import ScriptedServer
 
@@ -32,7 +32,7 @@ def tiny_model(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("tiny-model")
     BertModel(config).save_pretrained(folder)
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt"):
-        shutil.copy(packaged_weights() / name, folder)
+        shutil.copy(find_packaged_weights() / name, folder)
     return folder
 
 

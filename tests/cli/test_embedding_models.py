@@ -15,8 +15,8 @@ import pytest
 from oprag.errors import MissingDependencyError
 from oprag_cli.embedding_models import (
     ModelCallError,
+    find_packaged_weights,
     load_embedding_model,
-    packaged_weights,
 )
 from oprag_cli.options import DEFAULT_EMBEDDING_MODEL
 
@@ -35,7 +35,7 @@ def test_a_folder_is_a_name(tiny_model):
 
 def test_two_encoders_are_one_for_questions_and_one_for_texts(tiny_model):
     name = f"{tiny_model},{DEFAULT_EMBEDDING_MODEL}"
-    both = load_embedding_model(name, packaged=packaged_weights())
+    both = load_embedding_model(name, packaged=find_packaged_weights())
 
     assert both.name == name
     assert both.origin.startswith("that folder and the ")
@@ -112,8 +112,8 @@ def outcomes(tmp_path_factory) -> dict[str, tuple[str, float]]:
     One process for all cases: importing the libraries takes seconds.
     """
     calls = {
-        "published": (DEFAULT_EMBEDDING_MODEL, packaged_weights()),
-        "unknown": ("nobody/nothing", packaged_weights()),
+        "published": (DEFAULT_EMBEDDING_MODEL, find_packaged_weights()),
+        "unknown": ("nobody/nothing", find_packaged_weights()),
         "unreachable": (DEFAULT_EMBEDDING_MODEL, None),
     }
     with fading_hub() as address:

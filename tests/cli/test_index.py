@@ -15,7 +15,13 @@ from oprag.files import FilesRead, FileText, read_files
 from oprag.landmarks import LANDMARK_KEYS
 from oprag.metadata import CHAR_START
 from oprag_cli.embedding_models import SentenceTransformerEmbeddings
-from oprag_cli.index import FileSplitter, as_documents, own_index, to_index, update
+from oprag_cli.index import (
+    FileSplitter,
+    list_for_index,
+    make_documents,
+    own_index,
+    update,
+)
 from oprag_cli.options import cache_folder
 
 pytestmark = pytest.mark.slow
@@ -61,7 +67,7 @@ def held(index) -> list[str]:
 
 
 def expected(read: FilesRead) -> list[str]:
-    split = OffsetSentenceSplitter().split_documents(as_documents(read.texts))
+    split = OffsetSentenceSplitter().split_documents(make_documents(read.texts))
     return sorted(chunk.page_content for chunk in split)
 
 
@@ -153,7 +159,7 @@ def test_chunks_of_files_say_heading_row_or_time(tmp_path):
 
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
     index_documents(
-        to_index(read_files([tmp_path])),
+        list_for_index(read_files([tmp_path])),
         store,
         splitter=FileSplitter(),
         scope="all",

@@ -19,7 +19,7 @@ from langchain_oprag import OffsetSentenceSplitter, index_documents
 from oprag.errors import OpragError
 from oprag.files import read_files
 from oprag.tokens import resolve_token_counter
-from oprag_cli.index import as_documents
+from oprag_cli.index import make_documents
 from oprag_cli.librarian import Librarian
 from oprag_cli.library import Library
 from oprag_cli.mcp_server import StandardInput, make_server
@@ -66,7 +66,7 @@ def library(notes) -> Library:
 
 def library_of(notes: Path, store: Any) -> Library:
     texts = read_files([notes]).texts
-    index_documents(as_documents(texts), store, splitter=OffsetSentenceSplitter())
+    index_documents(make_documents(texts), store, splitter=OffsetSentenceSplitter())
     return Library(store, folder=str(notes))
 
 

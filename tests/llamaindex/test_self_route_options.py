@@ -10,7 +10,7 @@ from llama_index.core.llms import ChatMessage, ChatResponse, MockLLM
 from llama_index.llms.openai import OpenAI
 from llama_index.llms.openai_like import OpenAILike
 
-from llamaindex_oprag._llms import answer_tokens_of, name_of, reported_usage, window_of
+from llamaindex_oprag._llms import answer_tokens_of, name_of, read_usage, window_of
 from llamaindex_oprag.self_route import SelfRouteQueryEngine
 from oprag.calls import TokenUsage
 from tests.kit.openai_server import ScriptedServer
@@ -80,7 +80,7 @@ GOOGLE |= {"thoughts_token_count": 3, "cached_content_token_count": 4}
 def test_tokens_are_read_as_providers_report_them(raw, besides, usage):
     message = ChatMessage("hi")
     response = ChatResponse(message=message, raw=raw, additional_kwargs=besides)
-    assert reported_usage(response) == usage
+    assert read_usage(response) == usage
 
 
 def like(**options: Any) -> OpenAILike:

@@ -106,7 +106,7 @@ def test_what_the_user_says_of_a_model_comes_before_what_it_says_itself(
     limits = SimpleNamespace(max_context_tokens=windows[0], answer_tokens=answers[0])
     known = windows[1], answers[1]
     asked = SimpleNamespace(
-        _limits=limits, known_limits=lambda prompt: known, decline="word", counter=len
+        _limits=limits, read_limits=lambda prompt: known, decline="word", counter=len
     )
 
     size = Answering.size(asked, "full")

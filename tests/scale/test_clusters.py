@@ -7,11 +7,11 @@ import pytest
 import ray
 
 from oprag.errors import ClusterError, InvalidOptionError, MissingDependencyError
-from oprag_ray.clusters import check_address, connected
+from oprag_ray.clusters import check_address, connect
 
 
 def test_a_run_connects_and_disconnects(address):
-    with connected(address) as module:
+    with connect(address) as module:
         assert module is ray
         assert ray.cluster_resources()["CPU"] == 2
 
@@ -20,14 +20,14 @@ def test_a_run_connects_and_disconnects(address):
 
 def test_a_cluster_is_also_found_by_loopback_and_by_ray_itself(address):
     for name in (f"127.0.0.1:{address.rpartition(':')[2]}", "auto"):
-        with connected(name):
+        with connect(name):
             assert ray.cluster_resources()["CPU"] == 2
 
 
 def test_a_connection_of_the_application_is_used_and_stays(address):
     ray.init(address=address, log_to_driver=False)
     try:
-        with connected("127.0.0.1:1"):  # where nothing answers
+        with connect("127.0.0.1:1"):  # where nothing answers
             assert ray.is_initialized()
         assert ray.is_initialized()
     finally:
@@ -38,7 +38,7 @@ def test_where_nothing_answers_that_is_told_at_once():
     address = "127.0.0.1:1"
     began = time.monotonic()
     with pytest.raises(ClusterError, match="There is no Ray cluster at") as caught:
-        connected(address).__enter__()
+        connect(address).__enter__()
 
     assert caught.value.address == address
     assert isinstance(caught.value, ConnectionError)
@@ -58,4 +58,4 @@ def test_what_is_no_address_is_refused(address):
 def test_without_ray_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingDependencyError, match=r'pip install "oprag\[ray\]"'):
-        connected("auto").__enter__()
+        connect("auto").__enter__()

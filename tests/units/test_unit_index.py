@@ -10,7 +10,7 @@ from oprag.citations import disambiguate_names
 from oprag.context import ContextOptions
 from oprag.errors import InvalidOptionError, MissingPositionError, PositionError
 from oprag.metadata import document_key, text_hash
-from oprag.units import LongUnit, UnitIndex, reading_order
+from oprag.units import LongUnit, UnitIndex, order_units
 from oprag.units.unit_index import unit_metadata
 
 PAIR = LongUnit(("a", "b"), 5)
@@ -97,7 +97,7 @@ def test_of_a_document_in_two_units_none_is_guessed(second):
 
 def in_order(*hits, k=10, **options):
     options = ContextOptions(**options)
-    return [each.unit for each in reading_order(units_of(*hits), k, options)]
+    return [each.unit for each in order_units(units_of(*hits), k, options)]
 
 
 HITS = (hit("long", 190), hit("b"), hit("long", 10), hit("c"), hit("long", 120))
@@ -128,7 +128,7 @@ def test_units_follow_a_function_of_their_best_chunks():
 
 def test_metadata_say_what_a_unit_holds():
     texts = {"a": "12345", "b": "é", "long": LONG}
-    pair, part = reading_order(
+    pair, part = order_units(
         units_of(hit("b", score=0.5), hit("long", 130)), 2, ContextOptions()
     )
 
@@ -182,5 +182,5 @@ def test_every_chunk_is_in_a_unit_and_every_unit_comes_once(names, start, k):
     assert ranks == sorted(ranks)
     for name in names:
         assert any(name in unit.documents for unit in units)
-    kept = reading_order(found, k, ContextOptions())
+    kept = order_units(found, k, ContextOptions())
     assert {each.unit for each in kept} == set(units[:k])

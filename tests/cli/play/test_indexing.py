@@ -11,7 +11,7 @@ from oprag.files import FileText
 from oprag_cli.demo import QUESTIONS, REFERENCE_NAME
 from oprag_cli.play.progress import Progress, say_duration
 from oprag_cli.play.session import Session
-from oprag_cli.play.views import asking_view, files_view
+from oprag_cli.play.views import files_view, view_question
 from oprag_cli.play.workshop import PlayEmbeddings, Workshop
 from tests.cli.play.test_session import QUESTION, dropped, ready
 
@@ -71,7 +71,7 @@ def test_a_file_that_is_dropped_on_a_folder_is_embedded_alone(
     assert embedded[before:] == ["Repairs are paid by the landlord."]
     assert session.desk.index.chunks == before + 1
     session.ask("Repairs are paid by the landlord.")  # the same text is the nearest
-    sent = session.step.sent("rank")
+    sent = session.step.write_sent("rank")
     assert re.match(r"(\[…\]\s+)?\[\d+\] lease.txt, characters", sent)
     assert "note" in sent
 
@@ -86,7 +86,7 @@ def test_so_is_one_that_is_dropped_before_the_folder_is_ready(
     workshop, embedded, tmp_path
 ):
     (tmp_path / "lease.txt").write_text("Repairs are paid by the landlord.")
-    with workshop.turn.taken(print):
+    with workshop.turn.take_turn(print):
         session = Session(workshop)
         place = session.place_for("lease.txt")
         place.write_bytes((tmp_path / "lease.txt").read_bytes())
@@ -130,17 +130,19 @@ def test_a_question_is_answered_while_a_dropped_file_is_embedded(
     took = time.monotonic() - at
 
     assert took < 1
-    assert "note" in session.step.sent("document")
-    assert "lease.txt" not in session.step.sent("document")
-    assert asking_view(session)["said"].startswith("Found in the files that are ready;")
+    assert "note" in session.step.write_sent("document")
+    assert "lease.txt" not in session.step.write_sent("document")
+    assert view_question(session)["said"].startswith(
+        "Found in the files that are ready;"
+    )
     gate.set()
     ready(session)
-    assert "lease.txt" in session.step.sent("document")
-    assert asking_view(session)["said"] == ""
+    assert "lease.txt" in session.step.write_sent("document")
+    assert view_question(session)["said"] == ""
 
 
 def test_a_question_goes_before_the_texts_that_are_being_embedded(workshop):
-    with workshop.turn.taken(print):
+    with workshop.turn.take_turn(print):
         embeddings = workshop.embeddings()
     order = []
     slow = PlayEmbeddings(embeddings)
@@ -200,7 +202,7 @@ def test_a_question_waits_for_another_tab_and_never_for_a_model_that_is_loaded(
 
     waits = "Waiting for another tab. Indexing: 0 of 20 files, 0 chunks"
     assert files_view(second)["said"] == waits
-    assert asking_view(second)["said"] == (
+    assert view_question(second)["said"] == (
         f"The question waits until the files are ready. {waits}"
     )
     gate.set()
@@ -222,7 +224,7 @@ def test_the_sample_asks_the_first_question_of_the_demo(tiny_model, tmp_path, em
 
     assert session.question == QUESTIONS[0]
     assert {p.text_id for p in session.step.retrieved.passages} == {REFERENCE_NAME}
-    assert asking_view(session)["examples"] == list(QUESTIONS)
+    assert view_question(session)["examples"] == list(QUESTIONS)
     other = Session(workshop)
     other.take_sample()
     ready(other)

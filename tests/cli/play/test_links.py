@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag_cli.options import SearchOptions
-from oprag_cli.play.links import BUDGETS, as_python, chosen_options, link_to
+from oprag_cli.play.links import BUDGETS, chosen_options, link_to, write_python
 from oprag_cli.play.session import Session
 from oprag_cli.play.workshop import Workshop
 from tests.cli.play.test_session import QUESTION, ready
@@ -74,6 +74,6 @@ def test_the_python_that_is_copied_prints_the_context_that_is_shown(
     capsys.readouterr()
 
     store = session.desk.index.vectorstore
-    exec(as_python(QUESTION, options), {"vectorstore": store})  # noqa: S102
+    exec(write_python(QUESTION, options), {"vectorstore": store})  # noqa: S102
 
-    assert capsys.readouterr().out == session.step.sent("document")
+    assert capsys.readouterr().out == session.step.write_sent("document")

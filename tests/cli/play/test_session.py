@@ -21,11 +21,11 @@ from oprag_cli.play.session import Session
 from oprag_cli.play.sources import source_view
 from oprag_cli.play.views import (
     answers_view,
-    asking_view,
     files_view,
-    sent_view,
     short_names,
     step_view,
+    view_question,
+    view_sent,
 )
 from oprag_cli.play.workshop import Workshop
 from tests.files.mixed_files import LEASE, make_folder, pdf
@@ -87,7 +87,7 @@ def test_each_option_gives_what_oprag_context_prints(folder, workshop, tiny_mode
         fixed = ["--embedding-model", tiny_model, "--directory", workshop.folder]
         command = ["context", folder, QUESTION, *arguments, *fixed]
         printed = CliRunner().invoke(app, list(map(str, command)))
-        assert printed.stdout_bytes.decode() == session.step.sent("document")
+        assert printed.stdout_bytes.decode() == session.step.write_sent("document")
 
 
 def test_every_file_that_cannot_be_used_has_a_sentence_and_the_others_go_on(
@@ -125,7 +125,7 @@ def test_a_file_is_shown_at_once_and_one_that_is_refused_before_the_model_is_the
 ):
     lease, logo = str(folder / "lease.md"), str(folder / "logo.png")
     workshop.paths = [folder / "lease.md", folder / "logo.png"]
-    with workshop.turn.taken(print):  # nothing is indexed meanwhile
+    with workshop.turn.take_turn(print):  # nothing is indexed meanwhile
         session = Session(workshop)
         assert [lease, "lease.md", True] in files_view(session)["files"]
         end = time.monotonic() + 60
@@ -140,7 +140,7 @@ def test_a_file_is_shown_at_once_and_one_that_is_refused_before_the_model_is_the
 
 def test_a_file_that_waits_can_be_removed(folder, workshop):
     session = dropped(Session(workshop), folder / "report.pdf")
-    with workshop.turn.taken(print):
+    with workshop.turn.take_turn(print):
         session.given = [*session.given, (folder / "lease.md", "")]
         session.remove(str(folder / "lease.md"))
 
@@ -151,10 +151,10 @@ def test_what_is_shown_is_what_is_sent_with_numbers_and_places(folder, workshop)
     session = dropped(Session(workshop), folder / "report.pdf")
     session.ask(QUESTION)
 
-    sent = sent_view(session.step)
+    sent = view_sent(session.step)
 
     joined = "\n\n".join(piece["head"] + piece["text"] for piece in sent)
-    assert f"{joined}\n" == session.step.sent("document")
+    assert f"{joined}\n" == session.step.write_sent("document")
     assert [piece["head"] for piece in sent] == [
         "[1] report.pdf, page 1, characters 0-37\n",
         "[…]\n\n[2] report.pdf, page 3, characters 0-29\n",
@@ -176,7 +176,7 @@ def test_both_orders_are_the_same_blocks_and_the_same_tokens(folder, workshop, m
     assert by_rank == sorted(ranks)
     pairs = pairwise(view["orders"]["rank"])
     assert view["jumps"] == sum(after < before for before, after in pairs)
-    texts = [step.sent(order) for order in ORDERS]
+    texts = [step.write_sent(order) for order in ORDERS]
     assert texts[0] != texts[1]
     assert sorted(texts[0]) == sorted(texts[1])
     count = resolve_token_counter()
@@ -297,7 +297,7 @@ def test_two_answers_come_of_the_same_passages_in_two_orders(
     session = ready(Session(workshop))
     session.ask(QUESTION)
     step = session.step
-    orders = {step.sent(order).strip(): order for order in ORDERS}
+    orders = {step.write_sent(order).strip(): order for order in ORDERS}
 
     def reply(request):
         inside = request.prompt.partition("<passages>\n")[2].partition("\n</passages>")
@@ -347,13 +347,13 @@ def test_an_answer_waits_for_its_passages_and_later_options_make_it_an_earlier_o
 ):
     workshop.chat_model, workshop.paths = "openai:scripted", [folder / "lease.md"]
     with scripted(lambda _: "The landlord [1]."):
-        with workshop.turn.taken(print):
+        with workshop.turn.take_turn(print):
             session = Session(workshop)
             session.ask(QUESTION)
             answering = Answering(session)
             answering.want()
             assert answering.answers == []
-            said = asking_view(session)["said"]
+            said = view_question(session)["said"]
             assert said.startswith("The question waits until the files are ready.")
         ready(session)
         answering.start_wanted()

@@ -14,8 +14,8 @@ from oprag.units import (
     DIRECT_PROMPT,
     UnitIndex,
     group_documents,
+    order_units,
     read_long,
-    reading_order,
 )
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
@@ -119,7 +119,7 @@ class LongRag(System):
         grouped, index = bench.kept(kind, names, lambda: self._grouped(names, bench))
         # Official grouping has lost some documents.
         hits = [hit for hit in hits if hit.metadata["doc_uri"] in grouped]
-        placed = reading_order(index.find(hits[:_SEARCHED], _OPTIONS), self.k, _OPTIONS)
+        placed = order_units(index.find(hits[:_SEARCHED], _OPTIONS), self.k, _OPTIONS)
 
         def read(name: str) -> str:
             return bench.dataset.documents[name].text
