@@ -140,7 +140,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     """The texts that the model reads in turn until it answers: `"retrieved"` (as
     many chunks as the retriever is set to return, by a count or a budget of its own;
     else about 2,000 tokens of them), numbers of tokens, `"full"`; see
-    `oprag.routing.as_steps`."""
+    `oprag.routing.read_steps`."""
     step_llms: SkipValidation[Mapping[str, Model] | None] = None
     """Other models, by the step's name: `{"full": long_context_model}`."""
     decline: Decline = "word"

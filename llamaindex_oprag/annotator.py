@@ -32,7 +32,7 @@ from oprag.errors import DocumentNotFoundError, MissingDocumentError
 from oprag.locating import locate
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
 from oprag.positions import document_name
-from oprag.splitting import part_numbers, qualified_name
+from oprag.splitting import name_callable, part_numbers
 
 
 class PositionAnnotator(TransformComponent):
@@ -119,7 +119,7 @@ class PositionAnnotator(TransformComponent):
         if isinstance(documents, (list, tuple)):
             return [document.to_dict() for document in documents]
         of = documents if callable(documents) else type(documents)
-        return f"<documents of {qualified_name(of)}>"
+        return f"<documents of {name_callable(of)}>"
 
     def __call__(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
         """Annotate the nodes of any number of documents; the order stays."""

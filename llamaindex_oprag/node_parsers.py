@@ -41,7 +41,7 @@ from oprag.splitting import (
     TextChunk,
     check_splitting,
     group_parts,
-    qualified_name,
+    name_callable,
     split_sentences,
     split_tokens,
     stamp_chunks,
@@ -173,7 +173,7 @@ class OffsetNodeParser(OpragErrorsMixin, TextSplitter):
         if tokenizer is None or isinstance(tokenizer, str):
             return tokenizer
         name = resolve_token_counter(tokenizer).name
-        return name or _CALLABLE + qualified_name(tokenizer)
+        return name or _CALLABLE + name_callable(tokenizer)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], **kwargs: Any) -> Self:
@@ -311,7 +311,7 @@ class OffsetSentenceNodeParser(OffsetNodeParser):
 
     @field_serializer("sentence_spans")
     def _name_of_sentence_spans(self, sentence_spans: Any) -> str | None:
-        return None if sentence_spans is None else qualified_name(sentence_spans)
+        return None if sentence_spans is None else name_callable(sentence_spans)
 
     def _chunks(self, text: str, counter: NamedTokenCounter) -> list[TextChunk]:
         return split_sentences(

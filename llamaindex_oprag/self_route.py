@@ -166,7 +166,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
                 asks.
             steps: What the LLM is given to read, in turn, until it answers:
                 `"retrieved"`, numbers of tokens, `"full"`; see
-                `oprag.routing.as_steps`.
+                `oprag.routing.read_steps`.
             step_llms: Other LLMs, by the step's name: `{"full": long_context_llm}`.
             decline: How a refusal is recognised. `"word"`: the word *unanswerable* is
                 in the first two sentences of the reply, or 200 characters. `"tool"`:

@@ -119,12 +119,13 @@ def _message(error: Exception, command: str | None) -> str:
     if isinstance(error, OSError):
         return str(error).removeprefix(f"[Errno {error.errno}] ")
 
-    from oprag.calls import said_by
+    from oprag.calls import read_error_message
 
     place = traceback.extract_tb(error.__traceback__)[-1]
+    said = read_error_message(error)
     return (
         f"This should not happen: {type(error).__name__} in "
-        f"{Path(place.filename).name}, line {place.lineno}: {said_by(error)} Please "
+        f"{Path(place.filename).name}, line {place.lineno}: {said} Please "
         "report it, with the command."
     )
 

@@ -76,7 +76,7 @@ def ask(
     check_question(question)
     check_paths(*files)
 
-    from oprag.calls import without_secrets
+    from oprag.calls import hide_secrets
     from oprag_cli.answers import answer_by_self_route, answer_from_passages
     from oprag_cli.chat_models import load_chat_model
     from oprag_cli.search import search, search_values
@@ -105,7 +105,7 @@ def ask(
         return
     values = {
         "model": model,
-        "answer": without_secrets(answer.text, by_form=False),
+        "answer": hide_secrets(answer.text, by_form=False),
         "read": answer.read,
         "unknown_citations": answer.unknown,
         "route": answer.route,

@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
-from oprag.calls import hint_of, is_window_overflow, said_by
+from oprag.calls import hint_of, is_window_overflow, read_error_message
 from oprag.errors import ModelCallError
 
 _REPORTS_USAGE_WHEN_ASKED = ("azure_openai", "openai")
@@ -53,7 +53,7 @@ def _not_loaded(name: str, provider: str, error: Exception) -> ModelCallError:
             "will do."
         )
     else:
-        said = said_by(error)
+        said = read_error_message(error)
         hint = "Check the name, provider:model, and the provider's key."
         if isinstance(error, ImportError):
             hint = ""  # it names the package
@@ -74,5 +74,5 @@ def model_failure(
     """
     what = "broke off" if begun else "did not answer"
     hint = overflow_hint if is_window_overflow(error) else hint_of(error)
-    message = f"The chat model {name!r} {what}: {said_by(error)} {hint}"
+    message = f"The chat model {name!r} {what}: {read_error_message(error)} {hint}"
     return ModelCallError(message.strip(), model=name)

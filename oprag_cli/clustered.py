@@ -12,7 +12,7 @@ import typer
 from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag import chunk_store
-from oprag.calls import keep_secret, said_by
+from oprag.calls import keep_secret, read_error_message
 from oprag.errors import OpragError
 from oprag.files import FilesRead
 from oprag.indexing import IndexingReport, RemoveMissing, ShowProgress
@@ -185,4 +185,6 @@ def _open(ask: Callable[[], object]) -> None:
         message = f"That --store needs a package: pip install {package}."
         raise stop(message) from error
     except Exception as error:  # each store's client has errors of its own
-        raise stop(f"The --store cannot be opened: {said_by(error)}") from error
+        raise stop(
+            f"The --store cannot be opened: {read_error_message(error)}"
+        ) from error

@@ -138,14 +138,14 @@ def index(
 
 
 def _values(report: IndexingReport) -> dict[str, Any]:
-    from oprag.calls import said_by, without_secrets
+    from oprag.calls import hide_secrets, read_error_message
 
     lists = ("added", "updated", "unchanged", "removed", "kept", "empty", "foreign")
     counts = ("chunks_added", "chunks_deleted", "chunks_unchanged", "chunks_foreign")
     return {
         **{name: list(getattr(report, name)) for name in lists},
         "failed": [
-            {"file": each.name, "reason": without_secrets(said_by(each.error))}
+            {"file": each.name, "reason": hide_secrets(read_error_message(each.error))}
             for each in report.failed
         ],
         "skipped": [

@@ -20,7 +20,7 @@ from pydantic import Field, ValidationError
 from starlette.requests import ClientDisconnect
 
 from oprag.agents import DESCRIPTIONS, NOTHING_FOUND, DocumentReader, ToolReply
-from oprag.calls import said_by
+from oprag.calls import read_error_message
 from oprag.context import Widen, render
 from oprag.effects import Effects, run_effects
 from oprag.errors import BudgetTooSmallError, OpragError
@@ -297,7 +297,7 @@ def _let_refuse(answer: Callable[..., Awaitable[str]]) -> Callable[..., Awaitabl
             raise ToolError(error.message) from error
         except Exception as error:
             # A client does not get more: it may name files of this machine.
-            note(f"A call failed: {type(error).__name__}: {said_by(error)}")
+            note(f"A call failed: {type(error).__name__}: {read_error_message(error)}")
             message = "The call failed; the server's log says why."
             raise ToolError(message) from error
 

@@ -36,18 +36,18 @@ def tell_client(message: str) -> str:
         One line without secrets, and of at most so many characters, whatever it repeats
         of a request. It keeps its end, which says the way out.
     """
-    from oprag.calls import without_secrets
+    from oprag.calls import hide_secrets
     from oprag.citations import as_line
 
-    return as_line(without_secrets(message), _LONGEST_TOLD)
+    return as_line(hide_secrets(message), _LONGEST_TOLD)
 
 
 def _print(label: str, message: str, **style: Any) -> None:
-    from oprag.calls import well_formed, without_secrets
+    from oprag.calls import hide_secrets, well_formed
     from oprag.citations import as_line
 
     words = well_formed(" ".join([label, *message.split()]))
-    line = without_secrets(as_line(words, None))
+    line = hide_secrets(as_line(words, None))
     if sys.stderr.isatty():  # which would break lines inside words
         columns = shutil.get_terminal_size().columns
         line = textwrap.fill(

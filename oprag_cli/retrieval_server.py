@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from langchain_oprag import OrderPreservingRetriever, as_passages
-from oprag.calls import keep_secret, said_by
+from oprag.calls import keep_secret, read_error_message
 from oprag.context import Widen, headers
 from oprag.errors import IndexingError, OpragError
 from oprag.marks import escape_marks
@@ -108,7 +108,8 @@ def make_app(
         except ClientDisconnect:
             return _error(400, 400, "The client has gone.")  # to nobody
         except Exception as error:  # noqa: BLE001 -- a server goes on, in its own form
-            note(f"A question failed: {type(error).__name__}: {said_by(error)}")
+            said = read_error_message(error)
+            note(f"A question failed: {type(error).__name__}: {said}")
             return _error(500, 500, "The question failed; the server's log says why.")
 
     route = Route("/retrieval", retrieval, methods=["POST"])

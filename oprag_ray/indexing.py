@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any
 
-from oprag.calls import said_by
+from oprag.calls import read_error_message
 from oprag.errors import ClusterError, UnreadableFileError, invalid_option
 from oprag.indexing import (
     Framework,
@@ -196,7 +196,7 @@ def _parts(ray: Any, written: Any, address: str) -> Generator[Part, None, None]:
         # Ray's message is a traceback; a worker's own error is at its end.
         last = RuntimeError(str(error).strip().rpartition("\n")[2])
         message = (
-            f"The cluster could not finish the run: {said_by(last)} What is "
+            f"The cluster could not finish the run: {read_error_message(last)} What is "
             "written stays; index again when the cause is mended."
         )
         raise ClusterError(message, address=address) from error

@@ -1,7 +1,17 @@
 """Model calls: dialogues, prompts, windows, usage, kinds of failure."""
 
-from oprag.calls.client_errors import carried, hint_of, is_window_overflow, said_by
-from oprag.calls.decline import LONGEST_OPENING, declines, opening_of, word_in_reply
+from oprag.calls.client_errors import (
+    carried,
+    hint_of,
+    is_window_overflow,
+    read_error_message,
+)
+from oprag.calls.decline import (
+    LONGEST_OPENING,
+    cut_judged_part,
+    declines,
+    word_in_reply,
+)
 from oprag.calls.dialogue import (
     CALL_DESCRIPTIONS,
     CallModel,
@@ -14,7 +24,7 @@ from oprag.calls.dialogue import (
     frame_tokens,
 )
 from oprag.calls.driver import Answering, ModelCall, aanswer, answer
-from oprag.calls.ledger import Ledger, Price, TokenUsage, as_prices
+from oprag.calls.ledger import Ledger, Price, TokenUsage, read_prices
 from oprag.calls.prompts import (
     CONTEXT_PART,
     DECLINE_TOOL,
@@ -29,11 +39,11 @@ from oprag.calls.replies import (
     Finish,
     StreamEnd,
     field_of,
+    strip_reasoning,
     text_of,
     well_formed,
-    without_reasoning,
 )
-from oprag.calls.secrets import keep_secret, without_secrets
+from oprag.calls.secrets import hide_secrets, keep_secret
 
 __all__ = [
     "CALL_DESCRIPTIONS",
@@ -58,23 +68,23 @@ __all__ = [
     "TokenUsage",
     "aanswer",
     "answer",
-    "as_prices",
     "ask",
     "by_call",
     "carried",
     "check_prompt",
+    "cut_judged_part",
     "declines",
     "field_of",
     "frame_tokens",
+    "hide_secrets",
     "hint_of",
     "is_window_overflow",
     "keep_secret",
-    "opening_of",
     "qa_prompt",
-    "said_by",
+    "read_error_message",
+    "read_prices",
+    "strip_reasoning",
     "text_of",
     "well_formed",
-    "without_reasoning",
-    "without_secrets",
     "word_in_reply",
 ]

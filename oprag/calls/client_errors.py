@@ -7,7 +7,7 @@ import pickle
 import re
 from typing import Any
 
-from oprag.calls.secrets import without_secrets
+from oprag.calls.secrets import hide_secrets
 
 _OF_CONNECTION = re.compile("Connect|Timeout|Transport")
 """Names of errors of connections, builtin and of clients."""
@@ -26,12 +26,12 @@ def status_of(error: BaseException) -> int | None:
     return None
 
 
-def said_by(error: BaseException) -> str:
+def read_error_message(error: BaseException) -> str:
     """Return a client's error message, in one short sentence without secrets."""
     body = getattr(error, "body", None)
     message = body.get("message") if isinstance(body, dict) else None
     said = " ".join(str(message or error).split()) or type(error).__name__
-    said = without_secrets(said)
+    said = hide_secrets(said)
     if len(said) > _MOST:
         said = f"{said[:_MOST].rstrip()} …"
     return said if said.endswith((".", "!", "?", "…")) else f"{said}."
@@ -59,7 +59,7 @@ def hint_of(error: BaseException) -> str:
         return "Check the model's name, and the server's address."
     kinds = " ".join([cls.__name__ for cls in type(error).__mro__])
     if status is None and _OF_CONNECTION.search(kinds):
-        address = without_secrets(os.environ.get("OPENAI_BASE_URL", ""))
+        address = hide_secrets(os.environ.get("OPENAI_BASE_URL", ""))
         where = f" OPENAI_BASE_URL is {address}." if address else ""
         return f"Check that its server runs and can be reached.{where}"
     return ""

@@ -15,7 +15,7 @@ import re
 from collections.abc import Collection
 
 from oprag.calls.prompts import DECLINE_TOOL, SENTINEL, Decline
-from oprag.calls.replies import may_be_reasoning, without_reasoning
+from oprag.calls.replies import may_be_reasoning, strip_reasoning
 from oprag.chunk import SENTENCE_TERMINATORS
 from oprag.errors import invalid_option
 
@@ -28,7 +28,7 @@ _WORD = re.compile(r"(?:[^\w\s]|_)*".join(SENTINEL), re.IGNORECASE)
 _JSON_ANSWER = re.compile(r'\s*(?:```\w*\s*)?\{.*?"answer"\s*:\s*"([^"]*)"', re.DOTALL)
 
 
-def opening_of(reply: str) -> tuple[str, bool]:
+def cut_judged_part(reply: str) -> tuple[str, bool]:
     """Return the part of a reply that is judged, and whether more cannot change it."""
     text = reply.lstrip()
     ends = _SENTENCE_END.finditer(text, 0, LONGEST_OPENING + 1)
@@ -43,7 +43,7 @@ def says_word(reply: str) -> bool:
 
     Case and Markdown marks do not count. JSON declines if its `answer` is the word.
     """
-    opening, _ = opening_of(reply)
+    opening, _ = cut_judged_part(reply)
     if found := _JSON_ANSWER.match(opening):
         return _letters(found[1]) == SENTINEL
     return _WORD.search(opening) is not None
@@ -85,7 +85,7 @@ def declines(
             asked about such a reply, which is then no refusal.
         called: Names of the tools that it calls.
     """
-    text = without_reasoning(reply or "")
+    text = strip_reasoning(reply or "")
     if decline == "tool":
         return DECLINE_TOOL["name"] in called or _letters_of_short(text) == SENTINEL
     if decline == "word":
@@ -130,7 +130,7 @@ class DeclineDetector:
     @property
     def text(self) -> str:
         """All text so far, held back or not, without reasoning; the word for a call."""
-        return without_reasoning(self._reply)
+        return strip_reasoning(self._reply)
 
     def feed(self, delta: str, *, called: Collection[str] = ()) -> str:
         """Take the next piece of the reply; return what may be shown now.
@@ -144,7 +144,7 @@ class DeclineDetector:
         text = self.text if self._begun else ""
         if may_be_reasoning(text):
             return ""
-        is_known = opening_of(text)[1]
+        is_known = cut_judged_part(text)[1]
         if self._decline == "tool":
             may_be_word = SENTINEL.startswith(_letters_of_short(text))
             is_known = not may_be_word or DECLINE_TOOL["name"] in called

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
-from oprag.calls.client_errors import is_window_overflow, said_by
+from oprag.calls.client_errors import is_window_overflow, read_error_message
 from oprag.calls.ledger import UNKNOWN_TOKENS, Ledger, StepDecision, TokenUsage
 from oprag.calls.replies import Finish
 from oprag.errors import ContextWindowError, OpragError
@@ -183,7 +183,7 @@ def ask(
         ledger.record(name, "failed", usage=usage, **facts)
         if isinstance(error, OpragError):
             raise
-        said = said_by(error)
+        said = read_error_message(error)
         failure = failed(f"{type(error).__name__}: {said}".removesuffix("."))
         if not is_window_overflow(error):
             raise failure from error

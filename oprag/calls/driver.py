@@ -109,15 +109,15 @@ class ModelCall(ABC):
     def _output(self, piece: Any, *, whole: bool) -> list[Any]:
         self._end.see(piece)
         text = self.read(piece, whole=whole)
-        return self._shown(self._detector.feed(text, called=self.called))
+        return self._show(self._detector.feed(text, called=self.called))
 
     def _rest(self, *, streaming: bool) -> list[Any]:
         if streaming:
             self._end.check()
         cut = self._end.cut is not None
-        return self._shown(self._detector.finish(cut=cut, called=self.called))
+        return self._show(self._detector.finish(cut=cut, called=self.called))
 
-    def _shown(self, text: str) -> list[Any]:
+    def _show(self, text: str) -> list[Any]:
         output = [*self._answering.output(self._request, text)] if text else []
         self._answering.shown |= bool(output)
         return output

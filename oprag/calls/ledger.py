@@ -59,7 +59,7 @@ class Price(NamedTuple):
         ) / 1_000_000
 
 
-def as_prices(prices: Mapping[str, Sequence[float]] | None) -> dict[str, Price]:
+def read_prices(prices: Mapping[str, Sequence[float]] | None) -> dict[str, Price]:
     """Read the user's prices: model name → (input, cached input, output).
 
     Args:
@@ -117,7 +117,7 @@ class Ledger:
     """The usage of one question, step by step."""
 
     def __init__(self, prices: Mapping[str, Sequence[float]] | None = None) -> None:
-        self._prices = as_prices(prices)
+        self._prices = read_prices(prices)
         self.entries: list[StepEntry] = []
         """The steps so far, in the order in which they were tried."""
         self.under_way: Callable[[], Any] | None = None

@@ -22,7 +22,7 @@ def text_of(reply: Any) -> str:
     return str(text if isinstance(text, str) else text())
 
 
-def without_reasoning(text: str) -> str:
+def strip_reasoning(text: str) -> str:
     """Return a reply without the reasoning at its start.
 
     Blanks before a `<think>…</think>` block go with it, blanks after it belong to the

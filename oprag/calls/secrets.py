@@ -26,7 +26,7 @@ def keep_secret(text: str) -> None:
     _given.update(_PASSWORD.findall(text) if "://" in text else [text])
 
 
-def without_secrets(text: str, *, by_form: bool = True) -> str:
+def hide_secrets(text: str, *, by_form: bool = True) -> str:
     """Return a text with `***` in the place of secrets.
 
     Secrets are values of at least 8 characters: of environment variables whose names

@@ -177,7 +177,7 @@ class Overlaps:
         name, value = document.selected_by or ("", None)
         found = yield from chunks.select({name: [value]}, _WHOLE + 1)
         if found is None:
-            rows = yield from self._everything(chunks, count, search)
+            rows = yield from self._read_everything(chunks, count, search)
             if rows is None:
                 return None
             found = [row for row in rows if row.metadata.get(name) == value]
@@ -193,7 +193,7 @@ class Overlaps:
             return None
         return hits, [*found[:_WHOLE], *own]
 
-    def _everything(
+    def _read_everything(
         self, chunks: SearchedChunks, count: int | None, search: str | None
     ) -> Effects[list[StoredChunk] | None]:
         """Read a store that does not select by metadata, once."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from oprag.calls import said_by
+from oprag.calls import read_error_message
 from oprag.citations import as_line
 from oprag.errors import (
     InvalidOptionError,
@@ -122,7 +122,7 @@ def _why(failed: FailedDocument) -> str:
     return str(failed.error) if own else type(failed.error).__name__
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list(names: Sequence[str]) -> str:
     more = len(names) - _LISTED
     shown = ", ".join(map(repr, names[:_LISTED]))
     return f"{shown} and {more:,} more" if more > 0 else shown
@@ -131,9 +131,9 @@ def _listed(names: Sequence[str]) -> str:
 def failures(failed: Sequence[FailedDocument]) -> str:
     """Say which documents failed, at least one, and how the last one did."""
     error = failed[-1].error
-    words = str(error) if isinstance(error, OpragError) else said_by(error)
+    words = str(error) if isinstance(error, OpragError) else read_error_message(error)
     return (
-        f"{len(failed):,} failed: {_listed([one.name for one in failed])}. What the "
+        f"{len(failed):,} failed: {_list([one.name for one in failed])}. What the "
         "store held of them is still there, beside the new chunks where only deleting "
         "failed; report.failed has the error of each. Index again when the cause is "
         f"mended. The last error is {type(error).__name__}: {words}"
@@ -144,7 +144,7 @@ def too_many(going: Sequence[str], before: int) -> InvalidOptionError:
     """Return the error for removing more than half of what is there, or all."""
     message = (
         f"remove_missing=True would delete {len(going):,} of the {before:,} documents "
-        f"that were indexed from here ({_listed(going)}): they were not given, or are "
+        f"that were indexed from here ({_list(going)}): they were not given, or are "
         "empty. Nothing was removed. See whether the documents are where they are read "
         'from; if so many are to go, pass remove_missing="all".'
     )
@@ -165,7 +165,7 @@ def warn_of(report: IndexingReport) -> None:
         said.append(failures(report.failed))
     if report.kept:
         said.append(
-            f"Not given, and kept: {_listed(report.kept)}. Others failed or could not "
+            f"Not given, and kept: {_list(report.kept)}. Others failed or could not "
             "be read, and may be the same by a new name (report.failed, "
             "report.skipped). The next run without such removes them; "
             'remove_missing="all" does in any case.'
@@ -173,7 +173,7 @@ def warn_of(report: IndexingReport) -> None:
     if report.foreign:
         said.append(
             f"The store also holds {report.chunks_foreign:,} chunks of these documents "
-            f"({_listed(report.foreign)}) that something else wrote. Searches find "
+            f"({_list(report.foreign)}) that something else wrote. Searches find "
             'both. Pass replace="all" to delete those.'
         )
     for message in said:

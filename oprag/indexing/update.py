@@ -52,7 +52,7 @@ def index_target(
     target: IndexTarget, documents: Documents[Any], **options: Unpack[IndexingKeywords]
 ) -> IndexingReport:
     """Do what an adapter's `index_documents` does."""
-    return _carried_out(_requests(target, documents, options))
+    return _carry_out(_requests(target, documents, options))
 
 
 async def aindex_target(
@@ -90,10 +90,10 @@ def update_index(
     documents: Given, store: ChunkStore, writer: ChunkWriter, **options: Any
 ) -> IndexingReport:
     """Make a store hold documents as they are now; see `update_steps`."""
-    return _carried_out(update_steps(documents, store, writer, **options))
+    return _carry_out(update_steps(documents, store, writer, **options))
 
 
-def _carried_out(requests: Effects[IndexingReport]) -> IndexingReport:
+def _carry_out(requests: Effects[IndexingReport]) -> IndexingReport:
     with closing(requests):
         report = run_effects(requests)
     warn_of(report)

@@ -7,10 +7,10 @@ from oprag.routing.options import (
     OF_RETRIEVERS,
     RouteOptions,
     Step,
-    as_steps,
     check_route,
     no_text,
     no_tools,
+    read_steps,
     tokens_to_retrieve,
 )
 from oprag.routing.step_context import Excerpt, StepContext
@@ -23,10 +23,10 @@ __all__ = [
     "Routed",
     "Step",
     "StepContext",
-    "as_steps",
     "check_route",
     "no_text",
     "no_tools",
+    "read_steps",
     "route",
     "tokens_to_retrieve",
     "word_in_reply",

@@ -107,7 +107,7 @@ def route(
             CallModel(step.name, values, "answer" if last else "attempt", context),
             model,
             ledger,
-            failed=partial(_failed, step, ledger),
+            failed=partial(_report_failure, step, ledger),
             too_long=_TOO_LONG,
             decision=lambda reply: reply.decision,
             note=context.note,
@@ -157,7 +157,7 @@ def _context(
     return replace(context, note="; ".join(notes), whole=False)
 
 
-def _failed(step: Step, ledger: Ledger, what: str) -> ModelCallError:
+def _report_failure(step: Step, ledger: Ledger, what: str) -> ModelCallError:
     message = (
         f"The model failed at step {step.name!r}: {what}. The question is not "
         "answered; what was spent is in usage."

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oprag.calls import Decline, as_prices
+from oprag.calls import Decline, read_prices
 from oprag.chunk import Chunk
 from oprag.context import ContextOptions, check_option
 from oprag.documents import DocumentSource
@@ -45,7 +45,7 @@ class Step:
     """Whether it is the full documents of the retrieved chunks."""
 
 
-def as_steps(steps: Sequence[str | int | Step]) -> tuple[Step, ...]:
+def read_steps(steps: Sequence[str | int | Step]) -> tuple[Step, ...]:
     """Read a list of steps: `"retrieved"`, token budgets, `"full"`.
 
     `["retrieved", "full"]` is the paper's; `[1500, 16000, "full"]` reads more
@@ -97,7 +97,7 @@ class RouteOptions:
     """The options of a route."""
 
     steps: tuple[Step, ...]
-    """As `oprag.routing.as_steps` gives them."""
+    """As `oprag.routing.read_steps` gives them."""
     context: ContextOptions
     """Identity, positions, order and the token counter."""
     sent_text: Callable[[Chunk, str], str] | None = None
@@ -149,14 +149,14 @@ def check_route(
     """Read the steps, and make sure that all options are possible with them.
 
     Raises:
-        InvalidOptionError: As `as_steps`; or one is not possible.
+        InvalidOptionError: As `read_steps`; or one is not possible.
     """
-    made = as_steps(steps)
+    made = read_steps(steps)
     sync = callable(decline) and not inspect.iscoroutinefunction(decline)
     if decline not in ("word", "tool") and not sync:
         takes = 'It takes "word", "tool", or a function of the reply to a bool.'
         raise invalid_option("decline", decline, takes)
-    as_prices(prices)
+    read_prices(prices)
     check_option("answer_tokens", answer_tokens)
     names = [step.name for step in made]
     if not isinstance(step_llms or {}, Mapping):

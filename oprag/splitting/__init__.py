@@ -27,7 +27,7 @@ from oprag.splitting.splitters import (
 )
 from oprag.splitting.stamps import (
     Stamp,
-    qualified_name,
+    name_callable,
     splitter_settings,
     stamp_chunks,
     texts_in_chunks,
@@ -47,11 +47,11 @@ __all__ = [
     "find_headings",
     "find_sections",
     "group_parts",
+    "name_callable",
     "name_columns",
     "part_numbers",
     "parts_named",
     "punkt_sentence_spans",
-    "qualified_name",
     "split_sentences",
     "split_tokens",
     "splitter_settings",

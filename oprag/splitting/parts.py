@@ -120,7 +120,7 @@ def group_parts(texts: Sequence[SourceText]) -> list[list[Part]]:
     for place, name in enumerate(_names(texts)):
         groups.setdefault(name, []).append(place)
     return [
-        _in_order(name, places, [texts[place] for place in places])
+        _order_parts(name, places, [texts[place] for place in places])
         for name, places in groups.items()
     ]
 
@@ -205,7 +205,7 @@ def _nameless(place: int, metadata: Mapping[str, Any]) -> MissingDocumentError:
     return MissingDocumentError(message, rank=place, keys=found)
 
 
-def _in_order(
+def _order_parts(
     name: str, places: Sequence[int], texts: Sequence[SourceText]
 ) -> list[Part]:
     scopes: list[tuple[int | None, int | None, bool]] = []

@@ -91,10 +91,10 @@ class PunktModel(NamedTuple):
         ends = self._ends_by_itself(token)
         if not token.endswith("."):
             return bool(ends)
-        kind = _without_stop(_kind(token))
+        kind = _drop_stop(_kind(token))
         next_kind = _kind(following)
         if self._ends_by_itself(following):
-            next_kind = _without_stop(next_kind)
+            next_kind = _drop_stop(next_kind)
         if (kind, next_kind) in self.collocations:
             return False
         begins = self._begins_sentence(following, next_kind)
@@ -140,7 +140,7 @@ def _kind(token: str) -> str:
     return _NUMBER_KIND if _NUMBER.fullmatch(token) else token
 
 
-def _without_stop(kind: str) -> str:
+def _drop_stop(kind: str) -> str:
     return kind[:-1] if len(kind) > 1 and kind.endswith(".") else kind
 
 

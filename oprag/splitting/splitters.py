@@ -85,7 +85,7 @@ def split_tokens(
     if not text:
         return []
     if counter.tokenizer is None:
-        return list(_counted_windows(text, chunk_size, chunk_overlap, counter))
+        return list(_count_windows(text, chunk_size, chunk_overlap, counter))
     return token_windows(
         text, chunk_size=chunk_size, chunk_overlap=chunk_overlap, counter=counter
     )
@@ -149,7 +149,7 @@ def split_sentences(
     bounds: Sequence[int] = _sentence_bounds(spans, len(text))
     if sentence_spans is None:
         bounds = _keep_rows_whole(bounds, find_rows(text))
-    return list(_packed(text, bounds, chunk_size, counter))
+    return list(_pack(text, bounds, chunk_size, counter))
 
 
 def _check_text(text: Any) -> None:
@@ -175,7 +175,7 @@ def check_splitting(
         raise invalid_option("sentence_spans", sentence_spans, takes)
 
 
-def _counted_windows(
+def _count_windows(
     text: str, chunk_size: int, chunk_overlap: int, counter: NamedTokenCounter
 ) -> Iterator[TextChunk]:
     start = end = guess = 0
@@ -234,7 +234,7 @@ def _keep_rows_whole(
     return sorted({*apart, *edges, bounds[0], bounds[-1]})
 
 
-def _packed(
+def _pack(
     text: str, bounds: Sequence[int], chunk_size: int, counter: NamedTokenCounter
 ) -> Iterator[TextChunk]:
     first, n_sentences = 0, len(bounds) - 1

@@ -91,7 +91,7 @@ def splitter_settings(*facts: object) -> str:
     return " ".join(map(_fact, facts))
 
 
-def qualified_name(function: Any) -> str:
+def name_callable(function: Any) -> str:
     """Return module and name of a callable, or of its class."""
     named = function if hasattr(function, "__qualname__") else type(function)
     module = getattr(named, "__module__", "builtins")  # methods of C have none
@@ -110,7 +110,7 @@ def _fact(value: object) -> str:
         return splitter_settings(
             value.func, *value.args, *sorted(value.keywords.items())
         )
-    return qualified_name(value)
+    return name_callable(value)
 
 
 def texts_in_chunks(

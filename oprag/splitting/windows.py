@@ -90,7 +90,7 @@ class _Windows(NamedTuple):
         if token >= n_tokens:
             return _Cut(n_tokens, len(self.text), exact=True)
         start = self.tokenized.start(token)
-        place = _moved(self.text, start, reached)
+        place = _move_cut(self.text, start, reached)
         return _Cut(token, place, start.exact and place == start.position)
 
     def fitting(self, opening: _Cut, closing: _Cut) -> tuple[_Cut, int]:
@@ -130,7 +130,7 @@ class _Windows(NamedTuple):
         return closing, self._count(opening, closing)
 
 
-def _moved(text: str, start: TokenStart, reached: int) -> int:
+def _move_cut(text: str, start: TokenStart, reached: int) -> int:
     """Move a cut to a boundary between graphemes, not after the cut before it."""
     position, exact = start
     if position < reached:

@@ -90,14 +90,14 @@ def _conditions(wanted: Wanted) -> Iterator[list[Any]]:
             continue
         size = len(indexes) + sum(map(len, page.values()))
         if page and (len(page) == _DOCUMENTS or size > _INDEXES):
-            yield _of_page(page)
+            yield _unpack_page(page)
             page = {}
         page[doc_key] = [*indexes]
     if page:
-        yield _of_page(page)
+        yield _unpack_page(page)
 
 
-def _of_page(page: Mapping[str, list[int]]) -> list[Any]:
+def _unpack_page(page: Mapping[str, list[int]]) -> list[Any]:
     indexes = sorted({index for numbers in page.values() for index in numbers})
     each: list[Any] = [
         {"$and": [{DOC_KEY: doc_key}, {CHUNK_INDEX: {"$in": numbers}}]}

@@ -72,7 +72,7 @@ class QdrantChunks(ChunkStore):
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> Iterator[StoredChunk]:
         """Yield the chunks of some documents, or of some ids; else all."""
-        asked = self._asked(wanted, ids)
+        asked = self._build_request(wanted, ids)
         # LlamaIndex's wrapper makes the collection when the first node is added.
         while self._sync_client.collection_exists(self._collection):
             points, asked["offset"] = self._client.scroll(**asked)
@@ -111,7 +111,7 @@ class QdrantChunks(ChunkStore):
     def _make_selection(
         self, values: Mapping[str, Collection[Any]], limit: int
     ) -> dict[str, Any]:
-        models, asked = _models(), self._asked(None, None)
+        models, asked = _models(), self._build_request(None, None)
         must = [
             models.FieldCondition(
                 key=self._prefix + key, match=models.MatchAny(any=[*any_of])
@@ -153,7 +153,7 @@ class QdrantChunks(ChunkStore):
         if self._aclient is None:
             return [*await super().aread(wanted, ids)]
         chunks: list[StoredChunk] = []
-        asked = self._asked(wanted, ids)
+        asked = self._build_request(wanted, ids)
         while await self._aclient.collection_exists(self._collection):
             points, asked["offset"] = await self._aclient.scroll(**asked)
             chunks += map(self._chunk_of, points)
@@ -161,13 +161,16 @@ class QdrantChunks(ChunkStore):
                 break
         return chunks
 
-    def _asked(
+    def _build_request(
         self, wanted: Wanted | None, ids: Collection[str] | None
     ) -> dict[str, Any]:
         models = _models()
         must = [*map(self._condition, self.filters)]
         if wanted is not None:
-            each = [self._of(doc_key, numbers) for doc_key, numbers in wanted.items()]
+            each = [
+                self._filter_document(doc_key, numbers)
+                for doc_key, numbers in wanted.items()
+            ]
             must.append(models.Filter(should=each))
         if ids is not None:  # a UUID, or a whole number
             known = [int(each) if each.isdecimal() else each for each in ids]
@@ -181,7 +184,7 @@ class QdrantChunks(ChunkStore):
             "with_vectors": False,
         }
 
-    def _of(self, doc_key: str, indexes: Collection[int] | None) -> Any:
+    def _filter_document(self, doc_key: str, indexes: Collection[int] | None) -> Any:
         """Return the condition for some chunks of one document."""
         models = _models()
         matches = {DOC_KEY: models.MatchValue(value=doc_key)}

@@ -184,7 +184,7 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
         return spec
     if spec is None:
         with _DECIDING:
-            counter, warning = _decided_default()
+            counter, warning = _decide_default()
             if warning:
                 _warn_once(warning)
         return counter
@@ -220,7 +220,7 @@ def is_fallback(spec: TokenizerSpec) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _decided_default() -> tuple[NamedTokenCounter, str]:
+def _decide_default() -> tuple[NamedTokenCounter, str]:
     from oprag.tokens.tiktoken_files import reason_of
 
     try:
@@ -258,9 +258,9 @@ def _counter_by_name(name: str) -> NamedTokenCounter:
     if encoding is not None and encoding != name:
         return _counter_by_name(encoding)  # stored counts know it by this name
     if encoding is not None:
-        counter = _of_tokenizer(_tiktoken_count, load_tiktoken(name), name)
+        counter = _make_counter(_tiktoken_count, load_tiktoken(name), name)
     else:
-        counter = _of_tokenizer(_huggingface_count, load_huggingface(name), name)
+        counter = _make_counter(_huggingface_count, load_huggingface(name), name)
     return replace(counter, by_name=True)
 
 
@@ -272,12 +272,12 @@ def _counter_of_object(spec: Any) -> NamedTokenCounter:
 
     spec = _encoder(spec)
     if is_encoding(spec):
-        return _of_tokenizer(_tiktoken_count, spec, spec.name)
+        return _make_counter(_tiktoken_count, spec, spec.name)
     if hasattr(spec, "is_fast"):
         name = str(getattr(spec, "name_or_path", ""))
-        return _of_tokenizer(_huggingface_count, private_copy(spec, name), name)
+        return _make_counter(_huggingface_count, private_copy(spec, name), name)
     if is_tokenizer(spec):
-        return _of_tokenizer(_huggingface_count, private_copy(spec, ""), "")
+        return _make_counter(_huggingface_count, private_copy(spec, ""), "")
     if callable(spec):
         _refuse_messages(spec)
         return NamedTokenCounter(spec)
@@ -318,7 +318,7 @@ def _refuse_messages(counter: Callable[..., Any]) -> None:
         raise TokenizerError(message, tokenizer=name)
 
 
-def _of_tokenizer(
+def _make_counter(
     count: Callable[[Any, str], int], tokenizer: Any, name: str
 ) -> NamedTokenCounter:
     return NamedTokenCounter(partial(count, tokenizer), name, tokenizer)

@@ -112,8 +112,8 @@ def joints_of_tiktoken(encoding: tiktoken.Encoding) -> Joints:
 def joints_of_huggingface(tokenizer: tokenizers.Tokenizer) -> Joints:
     """Return where a Hugging Face tokenizer, not to be changed any more, has joints."""
     try:
-        normalizer = _described(tokenizer.normalizer)
-        cutting = _described(tokenizer.pre_tokenizer)
+        normalizer = _describe_part(tokenizer.normalizer)
+        cutting = _describe_part(tokenizer.pre_tokenizer)
     except Exception:  # noqa: BLE001 -- one that is written in Python describes nothing
         return Joints.NONE
     model = tokenizer.model
@@ -126,7 +126,7 @@ def joints_of_huggingface(tokenizer: tokenizers.Tokenizer) -> Joints:
     return _joints_of_cutting(cutting) if proved else Joints.NONE
 
 
-def _described(part: Any) -> dict[str, Any]:
+def _describe_part(part: Any) -> dict[str, Any]:
     """Return a part of a tokenizer as its file describes it; empty where it is none."""
     if part is None:
         return {}

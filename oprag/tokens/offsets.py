@@ -195,20 +195,20 @@ class HuggingFaceText:
         """Divide a part of the text at joints; see `TiktokenText.ends`."""
         start = self._span(first)[0] if first else 0
         end = self._span(last)[0] if last < self.n_tokens else len(self._text)
-        return self._divided(first, last, start, end)
+        return self._divide(first, last, start, end)
 
     def part_ends(self, start: int, end: int) -> Ends | None:
         """Divide a part of the text, by its characters, at joints; as `ends` does."""
         first = self._token_from(start) if start else 0
         last = self._token_from(end) if end < len(self._text) else self.n_tokens
-        return self._divided(first, last, start, end)
+        return self._divide(first, last, start, end)
 
     def _token_from(self, position: int) -> int:
         """Return the first token that begins at a place or after it."""
         every = range(self.n_tokens)
         return bisect_left(every, position, key=lambda index: self._span(index)[0])
 
-    def _divided(self, first: int, last: int, start: int, end: int) -> Ends | None:
+    def _divide(self, first: int, last: int, start: int, end: int) -> Ends | None:
         if self._joints is Joints.NONE:
             return None
         opening, closing = first, last

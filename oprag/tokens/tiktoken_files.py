@@ -73,7 +73,7 @@ def load_tiktoken(name: str) -> tiktoken.Encoding:
     bundled = find_bundled_folder("llama_index.core", "_static", "tiktoken_cache")
     try:
         if file and bundled and (bundled / file).is_file():
-            return cast("tiktoken.Encoding", _reading_from(str(bundled), load))
+            return cast("tiktoken.Encoding", _read_from(str(bundled), load))
         if not file or os.path.isfile(os.path.join(_own_folder(), file)):  # noqa: PTH113, PTH118 -- pathlib takes long to import
             return cast("tiktoken.Encoding", load())
         return cast("tiktoken.Encoding", within(SECONDS, "Its server", load))
@@ -105,7 +105,7 @@ def _own_folder() -> str:
     return own or f"{tempfile.gettempdir()}/data-gym-cache"
 
 
-def _reading_from(folder: str, load: partial[Any]) -> Any:
+def _read_from(folder: str, load: partial[Any]) -> Any:
     """Let tiktoken read from a folder: it takes it from the environment alone."""
     with _LOADING:
         before = os.environ.get(_CACHE_VARIABLE)

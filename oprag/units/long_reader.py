@@ -12,8 +12,8 @@ from oprag.calls import (
     Dialogue,
     Ledger,
     PromptedModel,
-    as_prices,
     ask,
+    read_prices,
 )
 from oprag.context import DESCRIPTIONS, check_option
 from oprag.errors import ContextWindowError, ModelCallError
@@ -37,7 +37,7 @@ def check_reader_option(option: str, value: Any) -> None:
         InvalidOptionError: It is not possible.
     """
     if option == "prices":
-        as_prices(value)
+        read_prices(value)
     else:
         check_option(option, value)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import NamedTuple
 
-from oprag.calls import said_by, well_formed, without_secrets
+from oprag.calls import hide_secrets, read_error_message, well_formed
 from oprag.citations import as_line
 from oprag.errors import OpragError
 from oprag_cli.demo import QUESTIONS, REFERENCE_NAME, language_reference
@@ -257,8 +257,8 @@ def attempt(work: Callable[[], None]) -> str:
     try:
         work()
     except (OpragError, OSError) as error:
-        return without_secrets(str(error))
+        return hide_secrets(str(error))
     except Exception as error:  # noqa: BLE001 -- else the page waits for ever
-        note(f"It failed: {type(error).__name__}: {said_by(error)}")
+        note(f"It failed: {type(error).__name__}: {read_error_message(error)}")
         return "It failed; the terminal says why."
     return ""

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.calls import declines, without_reasoning, word_in_reply
+from oprag.calls import declines, strip_reasoning, word_in_reply
 from oprag.calls.decline import DeclineDetector
 from oprag.errors import InvalidOptionError
 from tests.calls.replies import ANSWERS, FURTHER_ANSWERS, FURTHER_REFUSALS, REFUSALS
@@ -156,7 +156,7 @@ def test_a_call_without_text_declines(text, final):
 
 def test_a_call_with_text_declines_and_what_was_shown_before_it_stays():
     for reply in filter(str.strip, ALL):
-        text = without_reasoning(reply)
+        text = strip_reasoning(reply)
         assert declines(reply, "tool", called={"decline"})
         whole, streamed_ = DeclineDetector("tool"), DeclineDetector("tool")
 
@@ -203,7 +203,7 @@ def is_kept(reply: str, pieces: Iterable[str]) -> None:
     shown = streamed(detector, pieces)
 
     assert detector.declined == declines(reply), reply
-    assert shown == ("" if detector.declined else without_reasoning(reply)), reply
+    assert shown == ("" if detector.declined else strip_reasoning(reply)), reply
 
 
 def test_no_refusal_is_shown_and_no_character_lost_at_any_cut():
@@ -233,7 +233,7 @@ def test_any_cut_of_any_words_gives_the_verdict_on_the_whole(data):
 
     assert detector.declined == declines(reply, cut=cut)
     assert shown == ("" if detector.declined else detector.text)
-    assert detector.text == without_reasoning(reply)
+    assert detector.text == strip_reasoning(reply)
 
 
 def test_two_sentences_or_200_characters_are_held_back_and_then_it_flows():
@@ -260,7 +260,7 @@ def test_a_final_reply_is_shown_at_once_and_judged_all_the_same():
         shown = [detector.feed(character) for character in reply]
         rest = detector.finish()
 
-        assert "".join(shown) + rest == without_reasoning(reply)
+        assert "".join(shown) + rest == strip_reasoning(reply)
         assert shown == list(reply) or "<" in reply or reply[0] in " \n" or not reply
         assert detector.declined == declines(reply)
         assert detector.finish() == ""

@@ -5,7 +5,7 @@ from math import nan
 
 import pytest
 
-from oprag.calls import Ledger, Price, TokenUsage, as_prices
+from oprag.calls import Ledger, Price, TokenUsage, read_prices
 from oprag.calls.ledger import UNKNOWN_TOKENS
 from oprag.errors import InvalidOptionError
 
@@ -95,6 +95,6 @@ def test_more_cached_than_read_never_makes_a_negative_cost():
 )
 def test_a_price_that_is_not_three_numbers_is_rejected(price):
     with pytest.raises(InvalidOptionError, match="three numbers") as caught:
-        as_prices({"small": price})
+        read_prices({"small": price})
 
     assert caught.value.option == "prices"

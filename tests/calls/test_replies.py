@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from oprag.calls import StreamEnd, text_of, without_reasoning
+from oprag.calls import StreamEnd, strip_reasoning, text_of
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from oprag.calls import StreamEnd, text_of, without_reasoning
     ],
 )
 def test_only_blocks_at_the_start_go(reply, left):
-    assert without_reasoning(reply) == left
+    assert strip_reasoning(reply) == left
 
 
 def test_a_reply_that_is_no_text_is_not_taken_for_an_empty_one():

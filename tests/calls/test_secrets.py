@@ -2,7 +2,7 @@
 
 import pytest
 
-from oprag.calls import keep_secret, said_by, without_secrets
+from oprag.calls import hide_secrets, keep_secret, read_error_message
 from oprag.calls import secrets as module
 
 KEY = "the-very-secret-of-anna"
@@ -12,20 +12,20 @@ KEY = "the-very-secret-of-anna"
 def test_values_of_the_environment_are_hidden_by_name(name, monkeypatch):
     monkeypatch.setenv(name, KEY)
 
-    assert without_secrets(f"{KEY} or {KEY} is wrong") == "*** or *** is wrong"
+    assert hide_secrets(f"{KEY} or {KEY} is wrong") == "*** or *** is wrong"
 
 
 def test_passwords_in_addresses_of_the_environment_are_hidden(monkeypatch):
     monkeypatch.setenv("DATABASE_URL", f"postgresql://anna:{KEY}@127.0.0.1/db")
 
-    assert without_secrets(f"{KEY} is wrong") == "*** is wrong"
+    assert hide_secrets(f"{KEY} is wrong") == "*** is wrong"
 
 
 def test_an_address_without_a_password_is_no_secret(monkeypatch):
     monkeypatch.setattr(module, "_given", set())
     keep_secret("http://localhost:8000")
 
-    assert without_secrets("at http://localhost:8000") == "at http://localhost:8000"
+    assert hide_secrets("at http://localhost:8000") == "at http://localhost:8000"
 
 
 @pytest.mark.parametrize("given", [KEY, f"http://anna:{KEY}@127.0.0.1"])
@@ -33,14 +33,14 @@ def test_what_was_given_is_hidden(given, monkeypatch):
     monkeypatch.setattr(module, "_given", set())
     keep_secret(given)
 
-    assert without_secrets(f"{KEY} is wrong") == "*** is wrong"
+    assert hide_secrets(f"{KEY} is wrong") == "*** is wrong"
 
 
 def test_the_longer_of_two_secrets_is_hidden_whole(monkeypatch):
     monkeypatch.setenv("A_KEY", KEY)
     monkeypatch.setenv("B_KEY", f"{KEY}-and-more")
 
-    assert without_secrets(f"{KEY}-and-more") == "***"
+    assert hide_secrets(f"{KEY}-and-more") == "***"
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_the_longer_of_two_secrets_is_hidden_whole(monkeypatch):
     ],
 )
 def test_secrets_are_known_by_their_form(text, shown):
-    assert without_secrets(text) == shown
-    assert without_secrets(text, by_form=False) == text
+    assert hide_secrets(text) == shown
+    assert hide_secrets(text, by_form=False) == text
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,13 @@ def test_secrets_are_known_by_their_form(text, shown):
 def test_other_texts_stay(text, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
 
-    assert without_secrets(text) == text
+    assert hide_secrets(text) == text
 
 
 def test_what_a_client_says_is_one_short_line_without_secrets(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
-    said = said_by(RuntimeError(f"{KEY}\n is wrong " + "x" * 500))
+    said = read_error_message(RuntimeError(f"{KEY}\n is wrong " + "x" * 500))
 
     assert said.startswith("*** is wrong x")
     assert said.endswith(" …")

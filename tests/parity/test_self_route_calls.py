@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from oprag.calls import declines, without_reasoning
+from oprag.calls import declines, strip_reasoning
 from oprag.errors import ModelCallError
 from tests.calls.replies import ANSWERS, REFUSALS
 from tests.calls.test_decline import REAL
@@ -63,7 +63,7 @@ async def test_no_refusal_is_shown_and_no_answer_lost(number, case):
             found = await asked(*case, server)
 
         refused = declines(reply)
-        assert found.answer == ("In 1912." if refused else without_reasoning(reply)), (
+        assert found.answer == ("In 1912." if refused else strip_reasoning(reply)), (
             reply
         )
         step = "full" if refused else "retrieved"

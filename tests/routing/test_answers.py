@@ -13,7 +13,7 @@ from oprag.chunk import FullText, Hit
 from oprag.context import ContextOptions
 from oprag.effects import Finished, advance
 from oprag.errors import ContextWindowError, InvalidOptionError, ModelCallError
-from oprag.routing import RouteOptions, as_steps, route
+from oprag.routing import RouteOptions, read_steps, route
 
 WORDS = [f"word{number}" for number in range(60)]
 TEXT = " ".join(WORDS)
@@ -75,7 +75,7 @@ class Driven:
         steps = route(
             hits,
             RouteOptions(
-                steps=as_steps(settings.pop("steps")),
+                steps=read_steps(settings.pop("steps")),
                 context=ContextOptions(token_counter=count, **context),
                 **settings,
             ),

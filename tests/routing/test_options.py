@@ -7,15 +7,15 @@ import pytest
 
 from oprag.calls import Answering
 from oprag.errors import InvalidOptionError
-from oprag.routing import DEFAULT_STEPS, Step, as_steps, check_route
+from oprag.routing import DEFAULT_STEPS, Step, check_route, read_steps
 
 
 def test_the_default_is_the_papers_two_steps():
-    assert as_steps(DEFAULT_STEPS) == (Step("retrieved"), Step("full", full=True))
+    assert read_steps(DEFAULT_STEPS) == (Step("retrieved"), Step("full", full=True))
 
 
 def test_budgets_are_steps_named_by_their_number():
-    assert as_steps([1500, 16000, "full"]) == (
+    assert read_steps([1500, 16000, "full"]) == (
         Step("1500", token_budget=1500),
         Step("16000", token_budget=16000),
         Step("full", full=True),
@@ -25,7 +25,7 @@ def test_budgets_are_steps_named_by_their_number():
 def test_steps_of_ones_own_are_taken_as_they_are():
     wide = Step("wide", token_budget=9000)
 
-    assert as_steps(["retrieved", wide]) == (Step("retrieved"), wide)
+    assert read_steps(["retrieved", wide]) == (Step("retrieved"), wide)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_steps_of_ones_own_are_taken_as_they_are():
 )
 def test_steps_that_make_no_sense_are_rejected(steps):
     with pytest.raises(InvalidOptionError, match="from small to large") as caught:
-        as_steps(steps)
+        read_steps(steps)
 
     assert caught.value.option == "steps"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from oprag.calls import LONGEST_OPENING, SENTINEL, opening_of
+from oprag.calls import LONGEST_OPENING, SENTINEL, cut_judged_part
 from oprag.chunk import SENTENCE_TERMINATORS
 
 _CLAUSE_END = re.compile(
@@ -28,7 +28,7 @@ def is_refusal(reply: str) -> bool:
         reply: Without reasoning. What is behind its first two sentences, or 200
             characters, does not count.
     """
-    opening, goes_on = opening_of(reply)
+    opening, goes_on = cut_judged_part(reply)
     if found := _JSON_ANSWER.match(opening):
         return _letters(found[1]) == SENTINEL
     clauses = [*map(_letters, _CLAUSE_END.split(_END_TOKEN.sub("\n", opening)))]

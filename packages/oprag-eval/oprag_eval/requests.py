@@ -12,7 +12,7 @@ from oprag.calls import (
     TokenUsage,
     by_call,
     declines,
-    without_reasoning,
+    strip_reasoning,
 )
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
@@ -95,7 +95,7 @@ def read_reply(
         routing: Whether a refusal leads on to another step: then it declines by the
             rule of Self-Route.
     """
-    said = without_reasoning(reply)
+    said = strip_reasoning(reply)
     explained = style == "brackets" and question is not None and question.options
     chosen = bool(explained) and bracketed_option(said) is not None
     declined = declines(said) if routing else is_refusal(said)

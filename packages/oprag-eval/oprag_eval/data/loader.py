@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from oprag.calls import said_by
+from oprag.calls import read_error_message
 from oprag.errors import UnreadableFileError, invalid_option
 from oprag_eval.data import longrag
 from oprag_eval.data.long_contexts import TASKS, read_long_contexts
@@ -45,7 +45,7 @@ def _fetching(name: str) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        said = said_by(error).removesuffix(".")
+        said = read_error_message(error).removesuffix(".")
         reason = f"it cannot be read or fetched from the Hugging Face hub ({said})"
         remedy = "Connect to the network once, or download the files and give"
         message = f"{name}: {reason}. {remedy} their path."

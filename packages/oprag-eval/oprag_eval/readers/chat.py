@@ -12,13 +12,13 @@ from oprag.calls import (
     DECLINE_TOOL,
     StreamEnd,
     TokenUsage,
+    hide_secrets,
     hint_of,
     is_window_overflow,
-    said_by,
+    read_error_message,
+    strip_reasoning,
     text_of,
     well_formed,
-    without_reasoning,
-    without_secrets,
 )
 from oprag.errors import ModelCallError
 from oprag.tokens import resolve_token_counter
@@ -63,13 +63,13 @@ class ChatModel(Model):
             message: AIMessage = await client.ainvoke([HumanMessage(prompt)], **limit)
         except Exception as error:  # the clients have no error in common
             raise self._failure(error) from error
-        text = without_secrets(well_formed(text_of(message)), by_form=False)
+        text = hide_secrets(well_formed(text_of(message)), by_form=False)
         if reported := message.usage_metadata:
             usage = TokenUsage.reported(reported)
         else:
             tokens = self._count(call.sent), self._count(text)
             usage = TokenUsage(*tokens, estimated=True)
-        text = without_reasoning(text)
+        text = strip_reasoning(text)
         end = StreamEnd()
         end.see(message)
         if not text.strip() and end.cut == "length":
@@ -84,7 +84,7 @@ class ChatModel(Model):
         return Completion(text, usage, called)
 
     def _failure(self, error: Exception) -> ModelCallError:
-        said = said_by(error)
+        said = read_error_message(error)
         if is_window_overflow(error):
             what = "was not asked: the prompt is too long for its window"
             hint = "Give --window, the tokens that it takes, or smaller budgets."

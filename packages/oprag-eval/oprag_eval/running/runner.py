@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from oprag.calls import said_by, without_secrets
+from oprag.calls import hide_secrets, read_error_message
 from oprag.errors import InvalidOptionError, OpragError, invalid_option
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
@@ -148,9 +148,9 @@ async def run(
             except SpendingCapError:
                 raise
             except Exception as error:  # noqa: BLE001 -- no text may end a paid run
-                message = f"{type(error).__name__}: {said_by(error)}"
+                message = f"{type(error).__name__}: {read_error_message(error)}"
                 if isinstance(error, OpragError):
-                    message = without_secrets(error.message)
+                    message = hide_secrets(error.message)
                 failure = {"error": type(error).__name__, "message": message}
                 report.errors.append({**key, **failure})
                 return

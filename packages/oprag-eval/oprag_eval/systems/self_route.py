@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from oprag.calls import Ledger, without_reasoning
+from oprag.calls import Ledger, strip_reasoning
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Order
-from oprag.routing import Excerpt, RouteOptions, StepContext, as_steps, route
+from oprag.routing import Excerpt, RouteOptions, StepContext, read_steps, route
 from oprag.tokens import resolve_token_counter
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
@@ -51,7 +51,7 @@ class SelfRoute(System):
     """`k` and the window decide how much is read."""
 
     def __post_init__(self) -> None:
-        as_steps(self.steps)
+        read_steps(self.steps)
 
     async def attempt(
         self,
@@ -62,7 +62,7 @@ class SelfRoute(System):
         """Climb the ladder."""
         ledger = Ledger()
         options = RouteOptions(
-            steps=as_steps(self.steps),
+            steps=read_steps(self.steps),
             context=ContextOptions(order=self.order, token_counter=bench.counter),
             cut=cut_middle,
             named=False,  # as in the papers
@@ -76,7 +76,7 @@ class SelfRoute(System):
         model = BenchModel(question, bench, routing=routing, decline=decline)
         steps = route(hits, options, model, ledger=ledger)
         routed = await model.carry_out(steps)
-        said = without_reasoning(routed.text or "").strip() if routed.answered else ""
+        said = strip_reasoning(routed.text or "").strip() if routed.answered else ""
         return Attempt(
             prediction=said,
             reply=routed.text or "",
