@@ -1,12 +1,18 @@
 """How many are asked for, and the steps of one retrieval."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oprag.chaining import Overlaps
 from oprag.chunk import Hit
-from oprag.retrieving import FetchPlan
+from oprag.context import ContextOptions, OrderedContext, arrange
+from oprag.effects import Effect, arun_effects, describe_work, run_effects
+from oprag.errors import MissingPositionError
+from oprag.retrieving import Fetch, FetchPlan, Retrieval
 
 
 def hits(distinct: int, number: int) -> Callable[[], list[Hit]]:
@@ -62,3 +68,86 @@ def test_fewer_hits_are_asked_for_where_neighbours_come_too():
     assert asked == [90, 30, 16, 20]
     # Chosen by position, neighbours compete with hits, and two searches are fused.
     assert [FetchPlan(64 * n, "recall", "fill").k for n in (90, 600)] == [320, 600]
+
+
+@dataclass(kw_only=True)
+class Plain(Retrieval[Hit]):
+    """A retrieval of plain hits, as an adapter of no framework gives it."""
+
+    found: list[Hit]
+    asked: list[int] = field(default_factory=list)
+
+    def ask(self) -> Effect:
+        self.asked.append(self.fetch.asked)
+        return describe_work(lambda: self.found[: self.fetch.asked or 4])
+
+    def hits_of(self, found: Sequence[Hit]) -> list[Hit]:
+        return [*found]
+
+    def id_of(self, found: Hit) -> str | None:
+        return found.id
+
+    def load_stored(self, chunks):
+        raise AssertionError
+
+    def find_neighbours(self, found, search):
+        raise AssertionError
+
+    def open_store(self) -> None:
+        return None
+
+    def arrange(self, found, options, neighbours, places) -> OrderedContext[Hit]:
+        arranged = arrange(found, options, neighbours=neighbours)
+        return arranged.map(lambda passage: passage.chunks[0].source)
+
+
+def plain(fetch: Fetch, hits: list[Hit], **options) -> Plain:
+    return Plain(
+        question="Which line?",
+        fetch=fetch,
+        options=ContextOptions(token_counter=len, separator="", **options),
+        overlaps=Overlaps(),
+        widen=None,
+        words=None,
+        found=hits,
+    )
+
+
+def lines(number: int) -> list[Hit]:
+    """Hits of one document, the last of its lines first."""
+    return [
+        Hit("word", {"source": "a", "start_index": 10 * n}, source=n)
+        for n in reversed(range(number))
+    ]
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_a_store_is_asked_until_the_budget_is_full(awaited):
+    fetch = Fetch(0, is_open=True, plan=FetchPlan(token_budget=200))
+    retrieval = plain(fetch, lines(100), token_budget=200)
+
+    steps = retrieval.run()
+    ordered = await arun_effects(steps) if awaited else run_effects(steps)
+
+    assert retrieval.asked == [16, 32, 64]
+    assert ordered.passages == [*range(50, 100)]
+
+
+def test_of_what_takes_no_number_is_said_that_more_may_come():
+    ordered = run_effects(plain(Fetch(None, is_open=True), lines(9)).run())
+
+    assert (ordered.passages, ordered.came) == ([5, 6, 7, 8], 4)
+
+
+def test_with_a_number_of_ones_own_nothing_more_is_expected():
+    fetch = Fetch(2, is_open=False, k=3)
+    ordered = run_effects(plain(fetch, lines(9), top_n=3).run())
+
+    assert (ordered.passages, ordered.came) == ([6, 7, 8], 0)
+
+
+def test_without_a_store_what_lacks_a_position_fails_as_it_is():
+    hits = [Hit(text, {"source": "a"}) for text in ("one", "two")]
+
+    with pytest.raises(MissingPositionError):
+        run_effects(plain(Fetch(None, is_open=True), hits).run())
