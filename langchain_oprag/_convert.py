@@ -32,14 +32,13 @@ from oprag.context import (
     result_metadata,
 )
 from oprag.documents import check_entries
+from oprag.metadata import SCORE_KEYS
 from oprag.ordering import SortDocuments
 from oprag.positions import NODE_CONTENT, DocumentKey, PositionKeys, read_node
 from oprag.stores import SearchFilter, StoredChunk
 from oprag.tokens import TokenizerSpec
 
 _ID = attrgetter("id")
-_SCORE_KEYS = ("relevance_score", "score")
-"""The metadata keys of scores from LangChain's rerankers and retrievers."""
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 
 
@@ -68,8 +67,8 @@ def _hit(document: Document) -> Hit:
     hit = Hit(
         document.page_content,
         metadata,
-        document,
-        document,
+        source=document,
+        subject=document,
         score=_score(metadata),
         id=read_stored_id(document) or None,
     )
@@ -138,7 +137,7 @@ def read_stored_id(document: Any) -> str:
 
 def _score(metadata: Mapping[str, Any]) -> float | None:
     """The score as the retriever or reranker reported it."""
-    for key in _SCORE_KEYS:
+    for key in SCORE_KEYS:
         value = metadata.get(key)
         # Most have none, and asking for `Real` takes long.
         if value is None or type(value) is bool:

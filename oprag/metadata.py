@@ -51,9 +51,12 @@ DOC_SCOPE = "doc_scope"
 """The folder or source that the document was indexed from; on the first chunk of the
 document only. See `oprag.indexing.source_scope`."""
 
+SCORE_KEYS = ("relevance_score", "score")
+"""Keys that rerankers and retrievers write a score under; the first one counts."""
+
 RESULT = "oprag"
 """The reserved key of results: their place, in one short string. See
-`oprag.positions.result_key`."""
+`oprag.result_key`."""
 CITATION = "oprag_citation"
 """The place for people, beside it with `citations=True` alone; see
 `oprag.chunk.Passage.citation`."""

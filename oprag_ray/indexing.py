@@ -15,13 +15,13 @@ from oprag.indexing import (
     Framework,
     GivenNames,
     IndexingReport,
-    Part,
     RemoveMissing,
     Replace,
     RunOptions,
     ShowProgress,
     StoredBefore,
     UnsupportedMetadata,
+    WorkerResult,
     check_given,
     read_documents,
     source_scope,
@@ -129,7 +129,7 @@ def index_on_ray(
         ]
         options = {"scope": mark, "replace": replace, "batch_size": batch_size}
 
-        def write(before: StoredBefore) -> Iterator[Part]:
+        def write(before: StoredBefore) -> Iterator[WorkerResult]:
             yield from skipped
             dataset = ray.data.from_arrow_refs(blocks or ray.put(pack([])))
             dataset.context.execution_options.preserve_order = True
@@ -176,7 +176,7 @@ def _blocks(
         yield block
 
 
-def _parts(ray: Any, written: Any, address: str) -> Generator[Part, None, None]:
+def _parts(ray: Any, written: Any, address: str) -> Generator[WorkerResult, None, None]:
     """Yield the workers' reports in document order; give their warnings once."""
     given: set[Any] = set()
     batches = iter(written.iter_batches(batch_size=None, batch_format="pyarrow"))

@@ -145,11 +145,11 @@ def _write_within_budget(
         arrange, hits, seen=seen, neighbours=neighbours, numbers=numbers
     )
     arranged = arranging(options)
-    above = seen.numbers_of(arranged.read)
+    above = seen.numbers_of(arranged.seen_before)
     evidence = _write_answer(
-        arranged, see_above_line(above) if arranged.read else "", options
+        arranged, see_above_line(above) if arranged.seen_before else "", options
     )
-    if budget is None or not arranged.read or counter(evidence.text) <= budget:
+    if budget is None or not arranged.seen_before or counter(evidence.text) <= budget:
         return evidence
     most = budget // _FOR_POINTER if evidence.shown else budget
     while above and counter(see_above_line(above)) > most:

@@ -1,9 +1,11 @@
 """The steps composed: retrieved hits in, ordered passages within a budget out.
 
-    hits -> chunks -> without duplicates -> selected -> in order -> passages
+    check_hits   hits -> chunks with their places, without duplicates
+    _select      without those seen before -> the best `top_n` -> those that fit the
+                 budget -> passages in order
 
-What fits a token budget is decided in `budget.py`. Plain Python and both
-adapters call `arrange`.
+What fits a token budget is decided in `budget.py`, which puts chunks in order and joins
+them to count their tokens. Plain Python and both adapters call `arrange`.
 """
 
 from __future__ import annotations
@@ -58,9 +60,9 @@ def arrange(
             the budget counts this.
         seen: Characters that are cut out before anything is selected, see
             `Seen.partition`; None to cut nothing.
-        neighbours: How many at the end of the list are neighbours, which were read from
-            beside the others, or hits that come after these
-            (`oprag.context.NeighbourSearch`): `top_n` does not count them, and `why`
+        neighbours: The end of `hits` that is not to be counted as retrieved: chunks
+            that were read from beside hits, then hits ranked below these
+            (`oprag.context.NeighbourSearch`). `top_n` does not count them, and `why`
             does not name them.
         numbers: The passage numbers of the conversation so far; not changed.
     """
@@ -83,17 +85,18 @@ def arrange(
             )
             break
         except PositionError as error:
-            # A full text that is read only now differs from a chunk. Once per
-            # document: then none of its chunks claims a place.
-            again = error.kind != "invalid_span" or error.document in problems
-            if options.on_problem == "error" or again:
+            # A full text that was read only now differs from a chunk, so the places
+            # of this document are wrong: all of them go, and the selection is done
+            # again. Once for each document, so that this ends.
+            may_repeat = error.kind == "invalid_span" and error.document not in problems
+            if options.on_problem == "error" or not may_repeat:
                 raise
             problems[error.document] = error
             chunks = [
                 drop_place(c) if c.document_key == error.document else c for c in chunks
             ]
     found = [*problems.values(), *find_shared_names(chunks)]
-    why = _explain(arranged.why, checked, len(hits) - neighbours.number)
+    why = _explain(arranged.why, checked, len(hits) - neighbours.length)
     if ids := _list_merged_ids(arranged.passages, hits):
         why["ids"] = ids
     return replace(arranged, problems=tuple(found), lacking=neighbours.lacking, why=why)
@@ -176,7 +179,7 @@ def _add_neighbours(
     by_position = options.selection == "recall" and options.documents is not None
     if neighbours is NO_NEIGHBOURS and not by_position:
         return _Candidates(rank_chunks(chunks, options))
-    retrieved = len(hits) - neighbours.number
+    retrieved = len(hits) - neighbours.length
     own = rank_chunks([chunk for chunk in chunks if chunk.rank < retrieved], options)
     first = max([retrieved, *(chunk.rank + 1 for chunk in own)])
     beside = _assign_ranks([c for c in chunks if c.rank >= retrieved], first)
@@ -312,7 +315,7 @@ class OrderedContext(Generic[_T]):
     used_all: bool
     """Whether every chunk was used: False as soon as `top_n` or the budget left one
     out or cut it."""
-    read: Sequence[Chunk] = ()
+    seen_before: Sequence[Chunk] = ()
     """Chunks left out only because they were seen before."""
     problems: tuple[OpragError, ...] = ()
     """One for each document that cannot be put in order (`on_problem="warn"`), and for

@@ -44,10 +44,10 @@ _SAMPLE = 16  # hits by which the length of all is known
 
 
 class CandidateTail(NamedTuple):
-    """The chunks of a list that were not retrieved but are beside hits."""
+    """The end of a list of hits: neighbours of hits, then hits ranked below these."""
 
-    number: int = 0
-    """The number of these at the end of the list, and of hits that come after them."""
+    length: int = 0
+    """The number of both together."""
     widen: Widen | None = None
     """How far to read on in full texts, beside the hits of `beside`."""
     beside: frozenset[int] = frozenset()

@@ -265,6 +265,11 @@ class UnreadableFileError(OpragError, ValueError):
     reason: str
     """The problem, without the file's name."""
 
+    @property
+    def was_opened(self) -> bool:
+        """Whether it is known to hold no text; False if nobody could look inside."""
+        return self.__cause__ is None
+
 
 class UnfitIndexError(OpragError, ValueError):
     """Questions on an index would fail, as `verify()` found before the first one."""

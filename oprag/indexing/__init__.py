@@ -18,7 +18,7 @@ from oprag.indexing.plan import (
     WantedDocument,
 )
 from oprag.indexing.report import FailedDocument, IndexingReport, ShowProgress
-from oprag.indexing.run import Part
+from oprag.indexing.run import WorkerResult
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.update import (
     IndexingKeywords,
@@ -39,7 +39,6 @@ __all__ = [
     "IndexTarget",
     "IndexingKeywords",
     "IndexingReport",
-    "Part",
     "RemoveMissing",
     "Replace",
     "RunOptions",
@@ -49,6 +48,7 @@ __all__ = [
     "VectorCheck",
     "WantedChunk",
     "WantedDocument",
+    "WorkerResult",
     "aindex_target",
     "check_given",
     "finish_in_thread",

@@ -49,21 +49,27 @@ _IN_A_ROW = 5
 the embedding is probably down, so the other documents are not tried."""
 _FATAL = (IndexingError, InvalidOptionError, TokenizerError, Warning)
 """Errors about every document: they end a run at once."""
+_OUTCOMES_OF_GIVEN = ("added", "updated", "unchanged", "empty")
+"""Outcomes of documents that were given."""
+_COUNTS = ("added", "deleted", "unchanged", "foreign")
+"""Counts of chunks."""
 
 
 Requests: TypeAlias = Effects[None]
 """Reads and writes to do; if one fails, its exception is thrown in here."""
 
 
-Part: TypeAlias = IndexingReport | UnreadableFileError | IndexingError
+WorkerResult: TypeAlias = IndexingReport | UnreadableFileError | IndexingError
 """The report of another process on some documents, or why it stopped."""
-Given: TypeAlias = Iterable[Readable] | Callable[[StoredBefore], Iterable[Part]]
-"""Documents, read one at a time; or what has other processes write them, given what the
-store holds before, and gives what `write_part` returned to them."""
+DocumentsOrWorkers: TypeAlias = (
+    Iterable[Readable] | Callable[[StoredBefore], Iterable[WorkerResult]]
+)
+"""Either the documents, read one at a time; or a function that lets other processes
+write them. It takes what the store held before, and yields each process's result."""
 
 
 def indexing_steps(
-    run: Run, given: Given, *, is_part: bool = False
+    run: Run, given: DocumentsOrWorkers, *, is_part: bool = False
 ) -> Effects[IndexingReport]:
     """Index documents, and end the run, unless another process does."""
     for each in given(run.before) if callable(given) else given:
@@ -71,7 +77,7 @@ def indexing_steps(
             run.count(each)
         elif isinstance(each, IndexingError):
             run.count(each.report or IndexingReport())
-            raise run.stopped()
+            raise run.make_outage_error()
         else:
             yield from run.take(each)
         run.advance()
@@ -95,7 +101,7 @@ class Run:
         self._options = options
         self._progress = progress
         self.before = before or StoredBefore(store, options)
-        self._given = GivenNames()
+        self._names = GivenNames()
         self._pending: list[tuple[WantedDocument, str, IndexingPlan]] = []
         self._outcomes: dict[str, list[str]] = {
             key: []
@@ -110,10 +116,10 @@ class Run:
     def take(self, given: Readable) -> Requests:
         """Take the next document, or what is wrong with it."""
         if isinstance(given, UnreadableFileError):
-            self._given.note(given.path)
+            self._names.note(given.path)
             self._skipped.append(given)
             return
-        self._given.note(given.name)
+        self._names.note(given.name)
         if isinstance(given, FailedDocument):
             self._fail(*given)
         elif given.chunks:
@@ -127,11 +133,11 @@ class Run:
         Raises:
             IndexingError: Too many documents in a row failed.
         """
-        for outcome in _GIVEN:
+        for outcome in _OUTCOMES_OF_GIVEN:
             self._outcomes[outcome] += getattr(part, outcome)
         failed = [each.name for each in part.failed]
         for name in (*part.added, *part.updated, *part.unchanged, *part.empty, *failed):
-            self._given.note(name)
+            self._names.note(name)
         self._foreign |= dict.fromkeys(part.foreign)
         for what in _COUNTS:
             self._counts[what] += getattr(part, f"chunks_{what}")
@@ -238,7 +244,7 @@ class Run:
         kind = type(error)
         self._in_a_row = [*(k for k in self._in_a_row if k is kind), kind]
         if len(self._in_a_row) == _IN_A_ROW:
-            raise self.stopped()
+            raise self.make_outage_error()
 
     def end(self) -> Requests:
         """Write what is pending; delete what is missing or foreign, if asked.
@@ -267,11 +273,11 @@ class Run:
         going = sorted(
             name
             for key, name in before.items()
-            if key not in self._given or key in empty
+            if key not in self._names or key in empty
         )
         if self._options.remove_missing == "all":
             return going
-        if self._failed or any(one.__cause__ for one in self._skipped):
+        if self._failed or not all(each.was_opened for each in self._skipped):
             self._outcomes["kept"] = going
             return []
         if 2 * len(going) > len(before):
@@ -299,10 +305,10 @@ class Run:
     def advance(self) -> None:
         """Report how far the run is."""
         done = len(self._skipped) + len(self._failed)
-        done += sum(len(self._outcomes[key]) for key in _GIVEN)
+        done += sum(len(self._outcomes[key]) for key in _OUTCOMES_OF_GIVEN)
         self._progress(done, self._counts["added"])
 
-    def stopped(self) -> IndexingError:
+    def make_outage_error(self) -> IndexingError:
         """Return the error for an outage."""
         what = f"{_IN_A_ROW} documents in a row failed, and the run was stopped. "
         return self._error(what)
@@ -312,9 +318,3 @@ class Run:
         error = IndexingError(message, store=self._store.name, report=self.report())
         error.__cause__ = self._failed[-1].error
         return error
-
-
-_GIVEN = ("added", "updated", "unchanged", "empty")
-"""Outcomes of documents that were given."""
-_COUNTS = ("added", "deleted", "unchanged", "foreign")
-"""Counts of chunks."""

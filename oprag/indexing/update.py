@@ -31,7 +31,7 @@ from oprag.indexing.report import (
     ShowProgress,
     warn_of,
 )
-from oprag.indexing.run import Given, Run, indexing_steps
+from oprag.indexing.run import DocumentsOrWorkers, Run, indexing_steps
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writer import ChunkWriter, IndexTarget, finish_in_thread
 from oprag.stores import ChunkStore
@@ -87,7 +87,10 @@ def _requests(
 
 
 def update_index(
-    documents: Given, store: ChunkStore, writer: ChunkWriter, **options: Any
+    documents: DocumentsOrWorkers,
+    store: ChunkStore,
+    writer: ChunkWriter,
+    **options: Any,
 ) -> IndexingReport:
     """Make a store hold documents as they are now; see `update_steps`."""
     return _carry_out(update_steps(documents, store, writer, **options))
@@ -101,7 +104,7 @@ def _carry_out(requests: Effects[IndexingReport]) -> IndexingReport:
 
 
 def update_steps(
-    documents: Given,
+    documents: DocumentsOrWorkers,
     store: ChunkStore,
     writer: ChunkWriter,
     *,

@@ -20,6 +20,7 @@ from oprag.metadata import (
     DOC_KEY,
     DOC_URI,
     OWN_KEYS,
+    SCORE_KEYS,
     UNNAMED,
     as_number,
     is_in_all,
@@ -293,7 +294,7 @@ def _find_name(metadata: Mapping[str, Any], keys: Sequence[str]) -> str:
 POSITION_METADATA = {
     *(key for key in OWN_KEYS if key not in (DOC_KEY, DOC_URI)),
     *(key for scheme in SCHEMES for key in (scheme.start, scheme.end, *scheme.parts)),
-    *("loc", "score", "relevance_score", *ALL_RESULT_KEYS),
+    *("loc", *SCORE_KEYS, *ALL_RESULT_KEYS),
 }
 """Metadata about the position, the size or the score of a chunk."""
 

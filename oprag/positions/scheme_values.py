@@ -41,14 +41,14 @@ def read_starts(hits: Sequence[Hit], scheme: Scheme) -> list[int | None]:
     return numbers
 
 
-def is_placed(hit: Hit) -> bool:
+def has_written_place(hit: Hit) -> bool:
     """Return whether it is a result, and oprag wrote at which character it begins."""
     written = read_written(hit.metadata)
     return written is not None and bool(written.spans)
 
 
-def is_marked(hit: Hit) -> bool:
-    """Return whether it is a result that oprag said has no place."""
+def is_without_place(hit: Hit) -> bool:
+    """Return whether it is a result, and oprag wrote that it has no place."""
     written = read_written(hit.metadata)
     return written is not None and written.problem is not None and not written.spans
 

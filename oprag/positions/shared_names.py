@@ -20,6 +20,7 @@ from oprag.metadata import (
     DOC_KEY,
     DOC_VERSION,
     PART_INDEX,
+    SCORE_KEYS,
     as_number,
     document_key,
     drop_reserved_keys,
@@ -43,7 +44,7 @@ _WEAK = re.compile(
 """Keys that differ between files, and sometimes between chunks of one file."""
 _NO_SECTION = frozenset(("language", "lang", "locale", "id", "_id", "_collection_name"))
 """Keys that do not say from which text the offsets of a chunk count."""
-_OF_STORES = frozenset(("_id", "_collection_name", "score", "relevance_score"))
+_OF_STORES = frozenset(("_id", "_collection_name", *SCORE_KEYS))
 _SUFFIX_DIGITS = 4
 _FEW = 2
 """Chunks by which a group shows that it is a text of its own."""

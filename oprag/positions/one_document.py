@@ -1,0 +1,387 @@
+"""Read each chunk's position in its document from any metadata.
+
+The chunks of a document are read together, because only together do they show whether
+a key orders them: the first scheme of `SCHEMES` that *every* one of them carries is
+used, so a document never mixes characters with ordinals. Where none fits all, one that
+some carry orders these, and pages the rest. Positions that count from different texts
+are never compared (`origins.py`).
+
+Three words of this file:
+
+    part     the page, row or record that a position counts in; None for the document
+    origin   the text that a position counts from: the document, a part, a section
+    result   a chunk that oprag gave before: under the key `oprag` it has the place that
+             was written then, or that it has none, and no other key is asked
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from oprag.chunk import Hit, Span
+from oprag.errors import OpragError, PositionError
+from oprag.metadata import RESULT, as_number
+from oprag.positions.errors import (
+    report_no_position,
+    report_not_comparable,
+    report_unscoped,
+)
+from oprag.positions.keys import (
+    CHARACTERS,
+    PART_KEYS,
+    SCHEMES,
+    PositionKeys,
+    Scheme,
+    list_keys,
+    read_known_positions,
+)
+from oprag.positions.linked import read_links
+from oprag.positions.origins import (
+    Origin,
+    are_comparable,
+    find_differing_keys,
+    find_sections,
+    find_texts,
+    has_wrong_frame,
+)
+from oprag.positions.place import Position, read_position
+from oprag.positions.scheme_values import (
+    has_written_place,
+    is_without_place,
+    read_parts,
+    read_recorded_start,
+    read_starts,
+)
+from oprag.positions.user_positions import read_user_position
+from oprag.result_key import is_result, read_written
+
+_RESULT_SCHEME = Scheme(RESULT, None, PART_KEYS, characters=True)
+"""The characters written on results: they go before those of every scheme."""
+NO_PLACE = Position()
+
+
+class OneDocument:
+    """The hits of one document, to be read together."""
+
+    def __init__(
+        self,
+        key: str,
+        hits: Sequence[Hit],
+        ranks: Sequence[int],
+        position_keys: PositionKeys | None,
+    ) -> None:
+        self.key = key
+        self.hits = hits
+        self.ranks = ranks
+        self.position_keys = position_keys
+        self.is_linked = False
+        """Whether links alone put the hits in order."""
+
+    def read(self, problems: dict[str, OpragError] | None) -> list[Position]:
+        """Return the position of each hit; an error is raised or collected."""
+        # Of one text there is nothing to put in order: it needs no position.
+        if all(hit.text == self.hits[0].text for hit in self.hits):
+            return [self._read_only_text(hit) for hit in self.hits]
+        error: PositionError | None
+        try:
+            positions = self._read_together()
+        except PositionError as raised:
+            error, positions = raised, [NO_PLACE] * len(self.hits)
+        else:
+            error = self._find_lacking(positions)
+        if error is not None:
+            if problems is None:
+                raise error
+            problems.setdefault(self.key, error)
+        return positions
+
+    def _read_only_text(self, hit: Hit) -> Position:
+        """Return the position of a hit whose text is the document's only one."""
+        if is_without_place(hit):
+            return NO_PLACE
+        if self.position_keys is not None and not has_written_place(hit):
+            return self._read_named([hit])[0]
+        return self._read_some([hit])[0]
+
+    def _read_together(self) -> list[Position]:
+        """Return the position of each hit, whatever order the hits came in.
+
+        Of a result without a place, that is its page. A text without any position that
+        came again with one is the same chunk.
+        """
+        twins = self._find_twins()
+        hits, numbers = list[Hit](), list[int]()
+        positions = [NO_PLACE] * len(self.hits)
+        for i, hit in enumerate(self.hits):
+            if is_without_place(hit):
+                positions[i] = _read_written_page(hit)
+            elif i not in twins:
+                hits.append(hit)
+                numbers.append(i)
+        for i, position in zip(numbers, self._read_all(hits), strict=True):
+            positions[i] = position
+        for i, twin in twins.items():
+            positions[i] = positions[twin]
+        return positions
+
+    def _find_twins(self) -> dict[int, int]:
+        """Return the hits without any position, and those of the same text with one."""
+        texts = {hit.text for hit in self.hits}
+        if self.position_keys is not None or len(texts) == len(self.hits):
+            return {}
+        of_text: dict[str, list[int]] = {}
+        for i, hit in enumerate(self.hits):
+            of_text.setdefault(hit.text, []).append(i)
+        twins: dict[int, int] = {}
+        for same in of_text.values():
+            if len(same) > 1:
+                twins.update(self._find_twins_of_text(same))
+        return twins
+
+    def _find_twins_of_text(self, same: Sequence[int]) -> dict[int, int]:
+        known, unknown = list[int](), list[int]()
+        for i in same:
+            hit = self.hits[i]
+            if read_known_positions(hit) or is_result(hit.metadata):
+                known.append(i)
+            elif not is_without_place(hit):
+                unknown.append(i)
+        return dict.fromkeys(unknown, known[0]) if known else {}
+
+    def _find_lacking(self, positions: Sequence[Position]) -> PositionError | None:
+        rows = zip(self.hits, self.ranks, positions, strict=True)
+        lacking = [(hit, rank) for hit, rank, at in rows if at == NO_PLACE]
+        if not lacking:
+            return None
+        return report_no_position(lacking, self.key, self.position_keys, self.hits)
+
+    def _read_all(self, hits: Sequence[Hit]) -> list[Position]:
+        """Read the hits by the first of these that places all of them.
+
+        What was written on results; the user's keys; one scheme; the links between
+        nodes; a page of each hit's own. Else one scheme places some of them, and pages
+        the rest.
+        """
+        of_results = all(has_written_place(hit) for hit in hits)
+        if self.position_keys is not None and not of_results:
+            return self._read_named(hits)
+        for scheme in [_RESULT_SCHEME] if of_results else SCHEMES:
+            positions = self._read_by(hits, scheme)
+            if positions is not None:
+                return positions
+        if (numbered := read_links(hits)) is not None:
+            self.is_linked = True
+            return numbered
+        pages = [place_at_page(part) for part in read_parts(hits, PART_KEYS) or ()]
+        some = self._read_some(hits)
+        if NO_PLACE in some and len({*pages}) == len(hits):
+            return pages
+        return some
+
+    def _read_named(self, hits: Sequence[Hit]) -> list[Position]:
+        """Read all by the user's keys.
+
+        Raises:
+            PositionError: The values cannot be compared with one another.
+        """
+        keys = list_keys(self.position_keys or ())
+        positions = [_read_by_user(hit, keys) for hit in hits]
+        try:
+            sorted(at.key for at in positions if at.key is not None)
+        except TypeError:
+            values = [at.key for at in positions]
+            raise report_not_comparable(self.key, values, self.position_keys) from None
+        return positions
+
+    def _read_by(self, hits: Sequence[Hit], scheme: Scheme) -> list[Position] | None:
+        """Read by one scheme; None unless all hits follow it.
+
+        Raises:
+            PositionError: The positions count from several texts.
+        """
+        numbers = read_starts(hits, scheme)
+        starts = [number for number in numbers if number is not None]
+        if len(starts) < len(hits):
+            return None
+        parts = read_parts(hits, scheme.parts)
+        if parts is None:
+            if scheme.start or any(hit.document != self.key for hit in hits):
+                return None
+            parts = [None] * len(hits)  # offsets in the one text that all are of
+        origins = self._find_origins(hits, scheme, starts, parts)
+        if not are_comparable(origins):
+            raise self._report_origins(hits, scheme, origins)
+        rows = zip(hits, starts, parts, strict=True)
+        return [_read_position(hit, scheme, start, part) for hit, start, part in rows]
+
+    def _find_origins(
+        self,
+        hits: Sequence[Hit],
+        scheme: Scheme,
+        starts: Sequence[int],
+        parts: Sequence[int | None],
+    ) -> list[Origin]:
+        """Return the text that each position counts from."""
+        if scheme.start == "start_index":
+            # LangChain's splitters count in each section again where a document was
+            # cut into sections first.
+            origins = find_sections(hits, starts, parts)
+        elif not scheme.start:
+            # LlamaIndex's offsets count from the node's source, which may be a parent.
+            origins = self._find_frames(hits, starts, parts)
+        elif scheme.characters or any(hit.document == self.key for hit in hits):
+            of_part = {part: Origin(part) for part in {*parts}}
+            origins = [of_part[part] for part in parts]
+        else:
+            # Counted chunks of one name may be of several texts, each from 0.
+            texts = find_texts(hits, starts, parts, characters=False)
+            origins = [Origin(*each) for each in zip(parts, texts, strict=True)]
+        if scheme.characters:
+            # A result has the characters that were written on it. If its own key says
+            # another number, that key counted from another text, and these from the
+            # part.
+            for i, hit in enumerate(hits):
+                if (
+                    has_written_place(hit)
+                    and read_recorded_start(hit, scheme) != starts[i]
+                ):
+                    origins[i] = Origin(parts[i], origins[i].text)
+        return origins
+
+    def _find_frames(
+        self, hits: Sequence[Hit], starts: Sequence[int], parts: Sequence[int | None]
+    ) -> list[Origin]:
+        """Return the origins of framework offsets; each part has its own last chunk."""
+        of_part: dict[int | None, list[tuple[str, int]]] = {}
+        for hit, start, part in zip(hits, starts, parts, strict=True):
+            if not has_written_place(hit):
+                of_part.setdefault(part, []).append((hit.frame, start))
+        wrong = {part for part, frames in of_part.items() if has_wrong_frame(frames)}
+        texts = find_texts(hits, starts, parts)
+        return [
+            Origin(part, text, part not in wrong)
+            for part, text in zip(parts, texts, strict=True)
+        ]
+
+    def _report_origins(
+        self, hits: Sequence[Hit], scheme: Scheme, origins: Sequence[Origin]
+    ) -> PositionError:
+        key = scheme.start or "start_char_idx"
+        keys = find_differing_keys(hits)
+        if not all(origin.is_known for origin in origins):
+            origin = "a parent or an intermediate text"
+        elif {each.number is None for each in origins} == {True, False}:
+            origin = "the document on some chunks, and of its pages on others"
+        else:
+            differing = ", ".join(keys) or "their framework documents"
+            origin = f"one of several texts (the chunks differ in {differing})"
+        return report_unscoped(self.key, key, origin, keys or (key,))
+
+    def _read_some(self, hits: Sequence[Hit]) -> list[Position]:
+        """Read by the first scheme that any hit follows; others by their pages."""
+        for scheme in (*SCHEMES, _RESULT_SCHEME):
+            starts = read_starts(hits, scheme)
+            there = [
+                hit for hit, at in zip(hits, starts, strict=True) if at is not None
+            ]
+            if not there or (
+                scheme != _RESULT_SCHEME and all(map(has_written_place, there))
+            ):
+                continue
+            try:
+                read = self._read_by(there, scheme)
+            except PositionError:
+                continue
+            if read is not None:
+                return _add_pages(hits, starts, read, scheme)
+        parts = read_parts(hits, PART_KEYS) or [None] * len(hits)
+        return [place_at_page(part) for part in parts]
+
+
+def _add_pages(
+    hits: Sequence[Hit],
+    starts: Sequence[int | None],
+    read: Sequence[Position],
+    scheme: Scheme,
+) -> list[Position]:
+    """Add the pages of chunks without an offset to the positions of those with one.
+
+    A chunk without an offset, as of a table, is put at the beginning of its page. It
+    must be the only such text there, and no chunk with an offset may be of the same
+    framework document. All others have no place.
+
+    Args:
+        hits: All of them.
+        starts: The offset of each hit by the scheme; None if it has none.
+        read: The positions of the hits that have an offset.
+        scheme: The one that these follow.
+    """
+    parts = read_parts(hits, scheme.parts) or [None] * len(hits)
+    rows = [*zip(parts, hits, starts, strict=True)]
+    with_offset = {
+        (part, hit.document) for part, hit, start in rows if start is not None
+    }
+    without = {(part, hit.text) for part, hit, start in rows if start is None}
+    texts_without = Counter(part for part, _ in without)
+    # Else the pages of these hits were read from another key than those in `read`.
+    parts_agree = {part for part, _ in with_offset} == {each.part for each in read}
+    positions, following = list[Position](), iter(read)
+    for part, hit, start in rows:
+        is_cut_up = (part, hit.document) in with_offset
+        if start is not None:
+            positions.append(next(following))
+        elif parts_agree and texts_without[part] == 1 and not is_cut_up:
+            positions.append(place_at_page(part))
+        else:
+            positions.append(NO_PLACE)
+    return positions
+
+
+def _read_written_page(hit: Hit) -> Position:
+    """Return the page of a result that has no place on it."""
+    written = read_written(hit.metadata)
+    return NO_PLACE if written is None else place_at_page(written.part)
+
+
+def place_at_page(part: int | None) -> Position:
+    """Return the beginning of a page or another part; no place without one."""
+    return NO_PLACE if part is None else Position((part,), None, part)
+
+
+def _read_position(hit: Hit, scheme: Scheme, start: int, part: int | None) -> Position:
+    """Read one position; without an end where the recorded one disagrees."""
+    written = read_written(hit.metadata)
+    if scheme.characters and written is not None and written.spans:
+        return read_position(written, hit.text)
+    if not scheme.characters:
+        return Position((part or 0, start), None, part)
+    end = start + len(hit.text)
+    recorded: Any = None
+    if scheme.end is not None:
+        recorded = hit.metadata.get(scheme.end)
+    elif not scheme.start and hit.offsets is not None:
+        recorded = hit.offsets[1]
+    if recorded is not None and recorded != end and as_number(recorded) != end:
+        end = start
+    return Position((part or 0, start, end), Span(start, end), part)
+
+
+def _read_by_user(hit: Hit, keys: Sequence[Any]) -> Position:
+    """Read one position by the user's keys.
+
+    If the last key counts characters, a number before it is the part of these.
+    """
+    written = read_written(hit.metadata)
+    if keys[-1] in CHARACTERS and written is not None and written.spans:
+        return read_position(written, hit.text)
+    key = read_user_position(hit, keys)
+    if not key:
+        return NO_PLACE
+    *scope, start = key
+    is_character = keys[-1] in CHARACTERS and all(type(each) is int for each in key)
+    if not is_character or len(scope) > 1 or start < 0:
+        return Position(key)
+    span = Span(start, start)
+    return Position((*key, start), span, scope[0] if scope else None)
