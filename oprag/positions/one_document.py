@@ -1,4 +1,4 @@
-"""Read each chunk's position in its document from any metadata.
+"""Read the positions of one document's hits from any metadata.
 
 The chunks of a document are read together, because only together do they show whether
 a key orders them: the first scheme of `SCHEMES` that *every* one of them carries is
