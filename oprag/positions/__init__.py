@@ -12,7 +12,13 @@ from oprag.positions.identity import (
     document_name,
     identify_document,
 )
-from oprag.positions.keys import PART_KEYS, SECTION_KEYS, PositionKeys, look_up
+from oprag.positions.keys import (
+    PART_KEYS,
+    SECTION_KEYS,
+    PositionKeys,
+    look_up,
+    read_by_others,
+)
 from oprag.positions.linked import number_by_links
 from oprag.positions.llamaindex_nodes import NODE_CONTENT, read_node, rewritten
 from oprag.positions.place import (
@@ -24,7 +30,6 @@ from oprag.positions.place import (
     read_spans,
 )
 from oprag.positions.reader import read_chunks
-from oprag.positions.scheme_values import read_by_others
 from oprag.positions.shared_names import (
     are_indexed,
     are_of_one_file,

@@ -11,9 +11,8 @@ from collections.abc import Hashable, Sequence
 
 from oprag.chunk import Hit
 from oprag.metadata import as_number
-from oprag.positions.keys import PART_KEYS
+from oprag.positions.keys import PART_KEYS, read_parts
 from oprag.positions.place import Position
-from oprag.positions.scheme_values import read_parts
 from oprag.result_key import is_unchanged, read_written
 
 

@@ -34,8 +34,13 @@ from oprag.positions.keys import (
     SCHEMES,
     PositionKeys,
     Scheme,
+    has_written_place,
+    is_without_place,
     list_keys,
     read_known_positions,
+    read_parts,
+    read_recorded_start,
+    read_starts,
 )
 from oprag.positions.linked import read_links
 from oprag.positions.origins import (
@@ -47,13 +52,6 @@ from oprag.positions.origins import (
     has_wrong_frame,
 )
 from oprag.positions.place import Position, read_position
-from oprag.positions.scheme_values import (
-    has_written_place,
-    is_without_place,
-    read_parts,
-    read_recorded_start,
-    read_starts,
-)
 from oprag.positions.user_positions import read_user_position
 from oprag.result_key import is_result, read_written
 

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from oprag.chunk import ChainedPlace, Chunk, Hit, Proof
 from oprag.errors import OpragError
 from oprag.positions.identity import Identity, counts_from_parent
-from oprag.positions.keys import PositionKeys
+from oprag.positions.keys import PositionKeys, is_without_place
 from oprag.positions.one_document import NO_PLACE, OneDocument, place_at_page
 from oprag.positions.place import Position, is_unfit, read_proof
-from oprag.positions.scheme_values import is_without_place
 from oprag.result_key import is_unchanged, read_written
 
 
