@@ -32,6 +32,7 @@ _LEVELS = (
 """Keys of LangChain's splitters by headings, in the names that its pages use."""
 HEADING_KEYS = (HEADING, *_LEVELS[0], *_LEVELS[1], "header_path", "headings", "dl_meta")
 _STARTS, _ENDS = (START_TIME, "start_seconds"), (END_TIME, "end_seconds")
+_ALL_KEYS = frozenset((*HEADING_KEYS, UNIT, *_STARTS, *_ENDS))
 _UNIT = re.compile(r"(\w+?)s? (\d+)(?:-(\d+))?")
 _ADDRESS_KEYS = ("url", "source_url", "URL", "link", "source", "file_path")
 _ADDRESS = re.compile(r"https?://\S+")
@@ -56,8 +57,13 @@ class Landmarks(NamedTuple):
     end_time: float | None = None
 
 
+_NO_LANDMARKS = Landmarks()
+
+
 def read_landmarks(metadata: Mapping[str, Any]) -> Landmarks:
     """Read what names the place of a chunk."""
+    if _ALL_KEYS.isdisjoint(metadata):  # as most
+        return _NO_LANDMARKS
     unit = metadata.get(UNIT)
     return Landmarks(
         _read_heading(metadata),
@@ -73,6 +79,8 @@ def join_landmarks(metadatas: Sequence[Mapping[str, Any]]) -> Landmarks:
     The first one's heading; rows and times from the first one's to the last one's.
     """
     first, last = read_landmarks(metadatas[0]), read_landmarks(metadatas[-1])
+    if first is last:
+        return first
     unit = first.unit
     a, b = _UNIT.fullmatch(first.unit), _UNIT.fullmatch(last.unit)
     if a and b and a[1] == b[1]:
@@ -90,6 +98,8 @@ def landmarks_beyond(
     metadata: Mapping[str, Any], landmarks: Landmarks
 ) -> dict[str, str | float]:
     """Return those landmarks as metadata that the metadata do not say already."""
+    if landmarks is _NO_LANDMARKS:
+        return {}
     said = as_metadata(read_landmarks(metadata))
     return {
         key: value

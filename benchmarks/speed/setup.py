@@ -27,7 +27,7 @@ class Setup(NamedTuple):
     """Chunks that are put in order at once."""
     megabytes: int = 8
     """Text that is indexed where memory is measured."""
-    imports: int = 11
+    imports: int = 7
     """Times that every package is imported."""
 
 
