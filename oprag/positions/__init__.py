@@ -2,7 +2,6 @@
 
 from oprag.positions.chained import Unplaced
 from oprag.positions.errors import report_not_located
-from oprag.positions.hit_documents import identify_documents
 from oprag.positions.identity import (
     POSITION_METADATA,
     DocumentKey,
@@ -29,7 +28,7 @@ from oprag.positions.place import (
     read_position,
     read_spans,
 )
-from oprag.positions.reader import read_chunks
+from oprag.positions.reader import identify_documents, read_chunks
 from oprag.positions.shared_names import (
     are_indexed,
     are_of_one_file,

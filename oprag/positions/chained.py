@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 from oprag.chunk import Hit
 from oprag.errors import ConflictingPositionsError, OpragError, PositionError
 from oprag.metadata import as_number
-from oprag.positions.hit_documents import identify_documents
 from oprag.positions.identity import FILE_KEYS, FRAMEWORK_IDS, ID_KEYS, DocumentKey
 from oprag.positions.keys import PART_KEYS, look_up
-from oprag.positions.reader import read_chunks
+from oprag.positions.reader import identify_documents, read_chunks
 from oprag.positions.shared_names import STRONG_FACTS, plain
 from oprag.positions.validity import check_positions, deduplicate
 
