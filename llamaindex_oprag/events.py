@@ -12,8 +12,10 @@ class OrderedContextEvent(BaseEvent):
 
     Args:
         why: The ranks that were `kept` and those `dropped`, by the reason; `doubts`
-            about names; the `ids` of the chunks in merged nodes, by their ranks; with a
-            token budget the `tokens` used and `left`, and the counter's name.
+            about names; the ranks `chained` by other nodes of their document: by
+            `overlaps`, `links` (PREVIOUS and NEXT) or `numbers`; the `ids` of the
+            chunks in merged nodes, by their ranks; with a token budget the `tokens`
+            used and `left`, and the counter's name.
     """
 
     why: dict[str, Any]

@@ -64,6 +64,12 @@ def plan_lines(plan: RepairPlan, *, written: bool) -> Iterator[Text]:
     yield Text.assemble(
         ("\nRepair: ", "bold"), what if plan.changes else "there is nothing to write"
     )
+    if unpaged := [each for each in plan.changes if each.leaves_page]:
+        yield Text(
+            f"  {count_nouns(len(unpaged), 'chunk')} will be cited by characters of "
+            "the file, and no longer by page. To keep the pages, write nothing, and "
+            "give the retriever documents=loader.load()"
+        )
     for change in plan.changes[:_SHOWN]:
         shown = ", ".join(
             f"{key}={value!r}" if value is not None else f"-{key}"

@@ -15,7 +15,7 @@ from oprag.errors import (
 )
 from oprag.locating import Chain, chain_pages
 from oprag.metadata import as_number
-from oprag.positions import Unplaced, number_by_links
+from oprag.positions import PageNumbers, Unplaced
 
 _Page: TypeAlias = tuple[int | None, tuple[Hashable, ...]]
 """The number of a page, and what is known of its file."""
@@ -78,25 +78,34 @@ class DocumentChains:
         """By links, of pages whose overlaps prove nothing, by the ids of the chunks."""
         self._pieces: dict[_Page, dict[int, tuple[int, int]]] = {}
         """Of pages that no one chain joins: the number of a chain, and where in it."""
+        numbering = PageNumbers(chunks)
         self._linked: set[_Page] = set()
         """Pages whose chunks all have a number."""
         for page, chain in chains.items():
-            starts = chain.starts if _agrees(chain, pages[page]) else {}
-            self._starts[page] = {hash(text): at for text, at in starts.items()}
-            solid = [text for text in texts[page] if text.strip()]
-            self._there[page] = frozenset(map(hash, solid))
-            self._pieces[page] = {
-                hash(text): (number, at)
-                for number, piece in enumerate(chain.pieces)
-                for at, text in enumerate(piece)
-            }
-            if not starts:
-                self._keep_numbers(page, pages[page])
+            self._keep(page, chain, pages[page], numbering)
 
-    def _keep_numbers(self, page: _Page, chunks: Sequence[Hit]) -> None:
-        """Keep the numbers that links give to the chunks of a page."""
+    def _keep(
+        self, page: _Page, chain: Chain, chunks: Sequence[Hit], numbering: PageNumbers
+    ) -> None:
+        """Keep what is known of a page."""
+        starts = chain.starts if _agrees(chain, chunks) else {}
+        self._starts[page] = {hash(text): at for text, at in starts.items()}
+        solid = [chunk.text for chunk in chunks if chunk.text.strip()]
+        self._there[page] = frozenset(map(hash, solid))
+        self._pieces[page] = {
+            hash(text): (number, at)
+            for number, piece in enumerate(chain.pieces)
+            for at, text in enumerate(piece)
+        }
+        if not starts:
+            self._keep_numbers(page, chunks, numbering)
+
+    def _keep_numbers(
+        self, page: _Page, chunks: Sequence[Hit], numbering: PageNumbers
+    ) -> None:
+        """Keep the numbers that links give to the chunks of a page, or a count."""
         numbers: dict[str | None, int] = {}
-        for chunk, number in zip(chunks, number_by_links(chunks), strict=True):
+        for chunk, number in zip(chunks, numbering.find(chunks), strict=True):
             if number is not None:
                 numbers[chunk.id] = number
         if numbers:
@@ -201,28 +210,28 @@ def _agrees(chain: Chain, chunks: Sequence[Hit]) -> bool:
 
 
 def report_unproved(
-    error: OpragError, name: str, counts: Counts, *, is_kept: bool = False
+    error: OpragError, name: str, counts: Counts | None, *, is_kept: bool = False
 ) -> PositionError:
     """Return an error that says it of the index, not of the question.
 
     Args:
         error: What the question failed with.
         name: Of the document.
-        counts: Its pages.
+        counts: Its pages; None where nobody asks the store for their order.
         is_kept: Whether it is a warning, by `on_problem="warn"`.
     """
-    left = counts.pages - counts.ordered
-    if counts.pages == 1:
-        what = "the overlaps of its chunks do not prove their order"
-    else:
+    what = ""
+    if counts is not None and counts.pages == 1:
+        what = ", and the overlaps of its chunks do not prove their order"
+    elif counts is not None:
         what = (
-            f"of {counts.pages:,} pages {counts.ordered:,} are ordered by the overlaps "
-            f"of their chunks, and {left:,} cannot be"
+            f", and of {counts.pages:,} pages {counts.ordered:,} are ordered by the "
+            f"overlaps of their chunks, and {counts.pages - counts.ordered:,} cannot be"
         )
     message = (
-        f"Document {name!r}: its chunks have no positions, and {what}. Give the "
-        "documents as they were loaded, documents=loader.load() (LlamaIndex: "
-        "load_data()), and each chunk is found in its text"
+        f"Document {name!r}: its chunks have no positions that can be used{what}. "
+        "Give the documents as they were loaded, documents=loader.load() "
+        "(LlamaIndex: load_data()), and each chunk is found in its text"
     )
     message += "." if is_kept else '; or set on_problem="warn".'
     kept = {key: value for key, value in vars(error).items() if key in _FACTS}

@@ -43,10 +43,45 @@ class _Key(NamedTuple):
     selected_by: tuple[str, Any]
 
 
-class _Known(NamedTuple):
+class _Contents(NamedTuple):
+    """What was read, to see whether the store was written to since then."""
+
     rows: int | None
-    """Rows of the store when it was read."""
+    """Rows of the store."""
+    chunks: frozenset[int]
+    """Hashes of the ids and texts of what was read."""
+
+    @staticmethod
+    def make(
+        rows: int | None, chunks: Sequence[StoredChunk], hits: Sequence[Hit]
+    ) -> _Contents:
+        """Keep what was read beside hits; of these it shows whether they tell ids."""
+        ids = {chunk.id for chunk in chunks}
+        has_ids = all(hit.id in ids for hit in hits)
+        pairs = [(chunk.id if has_ids else None, chunk.text) for chunk in chunks]
+        return _Contents(rows, frozenset(map(hash, pairs)))
+
+    def holds(self, rows: int | None, hits: Sequence[Hit]) -> bool:
+        """Return whether the store has as many rows, and hits are what was read.
+
+        Who writes a page anew may write the same texts in another order: their ids
+        are others then.
+        """
+        return self.rows == rows and all(
+            hash((hit.id, hit.text)) in self.chunks
+            or hash((None, hit.text)) in self.chunks
+            for hit in hits
+            if hit.text.strip()
+        )
+
+
+class _Known(NamedTuple):
+    contents: _Contents
     chains: DocumentChains
+
+    def holds(self, rows: int | None, hits: Sequence[Hit]) -> bool:
+        """Return whether nothing shows that the document was changed since then."""
+        return self.contents.holds(rows, hits) and self.chains.holds(hits)
 
 
 class Overlaps:
@@ -57,7 +92,7 @@ class Overlaps:
 
     def __init__(self) -> None:
         self._known: OrderedDict[_Key, _Known] = OrderedDict()
-        self._rows: dict[str, tuple[int | None, list[StoredChunk]]] = {}
+        self._rows: dict[str, tuple[_Contents, list[StoredChunk]]] = {}
         self._changing = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -138,7 +173,7 @@ class Overlaps:
         search = _describe(chunks)
         key = _Key(search or "", document.key, document.selected_by)
         known = self._known.get(key)
-        if known is not None and known.rows == count and known.chains.holds(hits):
+        if known is not None and known.holds(count, hits):
             return known.chains
         read = yield from self._document(document, hits, chunks, count, search)
         if read is None:
@@ -148,7 +183,7 @@ class Overlaps:
             [make_hit(chunk) for chunk in found], wanted, scoped=not chunks.filtered
         )
         if search is not None:
-            self._keep(key, _Known(count, chains))
+            self._keep(key, _Known(_Contents.make(count, found, hits), chains))
         return chains
 
     def _keep(self, key: _Key, known: _Known) -> None:
@@ -177,7 +212,7 @@ class Overlaps:
         name, value = document.selected_by or ("", None)
         found = yield from chunks.select({name: [value]}, _WHOLE + 1)
         if found is None:
-            rows = yield from self._read_everything(chunks, count, search)
+            rows = yield from self._read_everything(hits, chunks, count, search)
             if rows is None:
                 return None
             found = [row for row in rows if row.metadata.get(name) == value]
@@ -194,20 +229,24 @@ class Overlaps:
         return hits, [*found[:_WHOLE], *own]
 
     def _read_everything(
-        self, chunks: SearchedChunks, count: int | None, search: str | None
+        self,
+        hits: Sequence[Hit],
+        chunks: SearchedChunks,
+        count: int | None,
+        search: str | None,
     ) -> Effects[list[StoredChunk] | None]:
         """Read a store that does not select by metadata, once."""
         if count is not None and count > _SCANNED:
             return None
         kept = None if search is None else self._rows.get(search)
-        if kept is not None and count is not None and kept[0] == count:
+        if kept is not None and count is not None and kept[0].holds(count, hits):
             return kept[1]
         rows = yield from chunks.first(_SCANNED + 1)
         if len(rows) > _SCANNED:
             return None
         if search is not None and count is not None:
             with self._changing:
-                self._rows = {search: (count, rows)}
+                self._rows = {search: (_Contents.make(count, rows, hits), rows)}
         return rows
 
 

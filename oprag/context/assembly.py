@@ -99,6 +99,9 @@ def arrange(
     why = _explain(arranged.why, checked, len(hits) - neighbours.length)
     if ids := _list_merged_ids(arranged.passages, hits):
         why["ids"] = ids
+    retrieved = hits[: len(hits) - neighbours.length]
+    if chained := _list_chained(chunks, retrieved):
+        why["chained"] = chained
     return replace(arranged, problems=tuple(found), lacking=neighbours.lacking, why=why)
 
 
@@ -114,6 +117,17 @@ def _explain(
     if checked.doubts:
         explained["doubts"] = checked.doubts
     return explained
+
+
+def _list_chained(chunks: Sequence[Chunk], hits: Sequence[Hit]) -> dict[str, list[int]]:
+    """Return the ranks of the chunks that others put in order, by how they did."""
+    listed: dict[str, list[int]] = {}
+    for chunk in chunks:
+        if chunk.proof == "chained" and chunk.rank < len(hits):
+            links = "links" if hits[chunk.rank].links else "numbers"
+            by = links if chunk.is_linked else "overlaps"
+            listed.setdefault(by, []).append(chunk.rank)
+    return listed
 
 
 def _list_merged_ids(
@@ -327,8 +341,9 @@ class OrderedContext(Generic[_T]):
     why: Mapping[str, Any] = field(default_factory=dict)
     """As plain data: the ranks `kept`, those `dropped` by each step (`duplicate`,
     `version`, `blank` for white space without a place, `seen`, `top_n`,
-    `token_budget`), and, if there are any, `doubts`, the `ids` of the chunks in each
-    merged passage by its rank, and the budget's tokens."""
+    `token_budget`), and, if there are any, `doubts`, the ranks `chained` by other
+    chunks of the document (their `overlaps`, their `links`, their `numbers`), the `ids`
+    of the chunks in each merged passage by its rank, and the budget's tokens."""
 
     def map(self, make: Callable[[_T], _Made]) -> OrderedContext[_Made]:
         """Return the same with an object of a framework for each passage."""

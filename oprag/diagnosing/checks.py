@@ -230,13 +230,13 @@ def find_chains(
         scoped: Whether nothing hides chunks.
 
     Returns:
-        None where it has positions, or not one page is in order.
+        None where it has positions, or its pages are not known.
     """
     lacks = isinstance(error, PositionError) and Unplaced.is_said_by(error)
     if position_keys is not None or not lacks:
         return None
     chains = DocumentChains(hits, scoped=scoped)
-    return chains if chains.is_known and chains.counts.ordered else None
+    return chains if chains.is_known else None
 
 
 def keys_of(hit: Hit) -> str:

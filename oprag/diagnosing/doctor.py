@@ -288,6 +288,8 @@ class Examination:
         hits = [self.chunks[i] for i in group.members]
         judged = read_group(hits, group.name, position_keys)
         chains = find_chains(hits, judged, position_keys)
+        if chains is not None and not chains.counts.ordered:
+            chains = None
         read = check_group(
             self.chunks,
             group,

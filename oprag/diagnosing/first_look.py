@@ -31,6 +31,14 @@ _PATIENCE = 0.03
 """Seconds that the first question waits for what is found."""
 _FAILING = ("missing_document", "unscoped_position", "conflicting_text")
 _DOUBTFUL = ("shared_name",)
+_MEANING = {
+    "missing_document": "name no document",
+    "missing_position": "have no position",
+    "ambiguous_position": "say no more than others do, such as the page",
+    "unscoped_position": "count from a section or a parent",
+    "conflicting_text": "overlap, and have other texts there",
+    "shared_name": "are of several files with one name",
+}
 _WAY_OUT = (
     "Give the documents as they were loaded: documents=loader.load() "
     "(LlamaIndex: load_data())."
@@ -137,7 +145,8 @@ def judge_sample(chunks: SearchedChunks, options: ContextOptions) -> str | None:
         return None
     way_out = _NAME_IT if {*failing} == {"missing_document"} else _WAY_OUT
     return (
-        f": of {len(hits):,} chunks of {chunks.store.name} that were looked at, "
+        f": of {'' if is_all else 'the first '}{len(hits):,} chunks of "
+        f"{chunks.store.name} that were looked at, "
         f"{' and '.join(found)}. {way_out} verify() looks at more; verify_index=False "
         "looks at none."
     )
@@ -193,4 +202,7 @@ def _number(counts: dict[str, int]) -> str:
 
 
 def _list_counts(counts: dict[str, int]) -> str:
-    return ", ".join(f"{kind} {number:,}" for kind, number in sorted(counts.items()))
+    return ", ".join(
+        f"{kind} {number:,}: they {_MEANING[kind]}"
+        for kind, number in sorted(counts.items())
+    )

@@ -29,6 +29,7 @@ from oprag.metadata import (
     DOC_URI,
     DOC_VERSION,
     N_CHUNKS,
+    PART_INDEX,
     TEXT_HASH,
     TEXT_LENGTH,
     as_number,
@@ -59,6 +60,14 @@ class Change(NamedTuple):
     """The chunk's metadata as the store keeps it now."""
     update: Mapping[str, Any]
     """Keys to set; None for those to remove."""
+
+    @property
+    def leaves_page(self) -> bool:
+        """Whether a chunk that names its page will be cited by its file alone."""
+        written = self.update.get(CHAR_START) is not None
+        has_page = any(self.metadata.get(key) is not None for key in PART_KEYS)
+        part = {**self.metadata, **self.update}.get(PART_INDEX)
+        return written and has_page and part is None
 
 
 def plan_changes(

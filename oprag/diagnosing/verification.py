@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
-from oprag.chaining import report_unproved
+from oprag.chaining import Counts, report_unproved
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, arrange, load_texts_then, warn
 from oprag.diagnosing.checks import Group, find_chains, group_chunks, read_group
@@ -18,10 +19,12 @@ from oprag.diagnosing.sample import take_sample
 from oprag.documents import DocumentSource
 from oprag.effects import Effects, arun_effects, run_effects
 from oprag.errors import InvalidOptionError, OpragError, PositionError, UnfitIndexError
+from oprag.positions import Unplaced
 from oprag.stores import ChunkStore
 
 _LISTED = 3
 """Errors that are shown."""
+_SENTENCE_END = re.compile(r"(?<=\.) (?=[A-Z])")
 _NOT_OF_OPTIONS = ("divided_file", "wrong_position")
 """Problems of an index that no options of a component mend."""
 
@@ -70,7 +73,7 @@ class Verifiable:
 class VerifiableOver:
     """A component that is given what was retrieved, and can examine where from."""
 
-    def verify(self, searched: Any, sample: int | None = 200) -> Diagnosis:
+    def verify(self, searched: Any = None, sample: int | None = 200) -> Diagnosis:
         """Return before the first question what would fail question by question.
 
         Args:
@@ -82,19 +85,31 @@ class VerifiableOver:
 
         Raises:
             UnfitIndexError: As `Verifiable.verify` does.
-            InvalidOptionError: As there.
+            InvalidOptionError: As there; or `searched` is not given.
 
         Warns:
             PositionWarning: As there.
         """
-        asked = self._verification_over(searched)
+        asked = self._check_searched(searched)
         return asked.report(type(self).__name__, *run_effects(asked.steps(sample)))
 
-    async def averify(self, searched: Any, sample: int | None = 200) -> Diagnosis:
+    async def averify(
+        self, searched: Any = None, sample: int | None = 200
+    ) -> Diagnosis:
         """Async version of `verify`."""
-        asked = self._verification_over(searched)
+        asked = self._check_searched(searched)
         found = await arun_effects(asked.steps(sample))
         return asked.report(type(self).__name__, *found)
+
+    def _check_searched(self, searched: Any) -> Verification:
+        if searched is None:
+            name = type(self).__name__
+            message = (
+                f"{name} is given what was retrieved, and does not know from where. "
+                "Give verify() the store, the index or the retriever: verify(store)."
+            )
+            raise InvalidOptionError(message, option="searched", value=searched)
+        return self._verification_over(searched)
 
     def _verification_over(self, searched: Any) -> Verification:
         """Return the demands of the component on what is searched."""
@@ -158,11 +173,10 @@ class Verification(NamedTuple):
             except InvalidOptionError:  # what is wrong with an option
                 raise
             except OpragError as error:
-                if errors is refused and self._asks_the_store:
-                    found_of_store = self._order_by_overlaps(error, hits, group)
-                    errors += [] if found_of_store is None else [found_of_store]
-                else:
-                    errors.append(error)
+                left: OpragError | None = error
+                if errors is refused:
+                    left = self._say_of_index(error, hits, group)
+                errors += [] if left is None else [left]
         return diagnosis, len(groups), unread, refused
 
     def _count(self) -> int | None:
@@ -179,18 +193,21 @@ class Verification(NamedTuple):
             for each in inside
         )
 
-    def _order_by_overlaps(
+    def _say_of_index(
         self, error: OpragError, hits: Sequence[Hit], group: Group
     ) -> OpragError | None:
-        """Return what is left of an error where the overlaps of chunks order pages."""
+        """Return an error as questions have it; None where chunks prove their order."""
+        strict = self._strict
         scoped = not any(store.filters for store in self.stores)
-        keys = self._strict.position_keys
-        chains = find_chains(hits, error, keys, scoped=scoped)
-        if self._strict.documents is not None or chains is None:
+        chains = find_chains(hits, error, strict.position_keys, scoped=scoped)
+        if strict.documents is not None or chains is None:
             return error
+        counts: Counts | None = chains.counts
         if chains.counts.ordered == chains.counts.pages:
-            return None
-        return report_unproved(error, group.name, chains.counts, is_kept=self._is_kept)
+            if self._asks_the_store:
+                return None
+            counts = None
+        return report_unproved(error, group.name, counts, is_kept=self._is_kept)
 
     @property
     def _is_kept(self) -> bool:
@@ -245,10 +262,13 @@ class Verification(NamedTuple):
                 "fail" if failing else "be in the order as retrieved, with a warning"
             )
             errors = failing or refused
-            said = " ".join(error.message for error in errors[:_LISTED])
+            said = _say_once([error.message for error in errors[:_LISTED]])
             sampled = f" ({diagnosis.counted})" if diagnosis.sampled else ""
+            together = ""
+            if all(map(Unplaced.is_said_by, errors)):
+                together = " that find several chunks of one page or document"
             message = (
-                f"{component}: questions on {names} will {become}. "
+                f"{component}: questions on {names}{together} will {become}. "
                 f"{len(errors):,} of {documents:,} documents are refused{sampled}: "
                 f"{said}"
             )
@@ -259,8 +279,9 @@ class Verification(NamedTuple):
         elif diagnosis.verdict == "not ordered":
             # But for the options of the component, which put documents in order.
             problems = [
-                replace(each, serious=each.kind in _NOT_OF_OPTIONS)
+                each
                 for each in diagnosis.problems
+                if not each.serious or each.kind in _NOT_OF_OPTIONS
             ]
             for each in problems:
                 if each.serious:
@@ -270,6 +291,14 @@ class Verification(NamedTuple):
             verdict: Verdict = "sampled" if diagnosis.sampled else "ordered"
             return replace(diagnosis, verdict=verdict, problems=tuple(problems))
         return diagnosis
+
+
+def _say_once(messages: Sequence[str]) -> str:
+    """Join messages, each sentence once: the first one of each names its document."""
+    sentences = [_SENTENCE_END.split(message) for message in messages]
+    first = [said[0] for said in sentences]
+    rest = [each for said in sentences for each in said[1:]]
+    return " ".join(dict.fromkeys([*first, *rest]))
 
 
 def _read(hits: Sequence[Hit], options: ContextOptions) -> None:

@@ -392,7 +392,10 @@ class _FolderSource(DocumentSource):
             if not (is_pdf or "\0" in text):
                 return FullText(text)
             reason = "is a PDF, not text" if is_pdf else "is binary, not text"
-        message = f"The file {path} {reason}."
+        message = (
+            f"The file {path} {reason}. Give its text as it was loaded before it was "
+            "split: documents=loader.load() (LlamaIndex: load_data())."
+        )
         raise UnreadableFileError(message, path=str(path), reason=reason)
 
 

@@ -1,6 +1,7 @@
 """Documents and positions of chunks, read from the metadata of any framework."""
 
 from oprag.positions.chained import Unplaced
+from oprag.positions.counted import PageNumbers
 from oprag.positions.errors import report_not_located
 from oprag.positions.identity import (
     POSITION_METADATA,
@@ -18,7 +19,6 @@ from oprag.positions.keys import (
     look_up,
     read_by_others,
 )
-from oprag.positions.linked import number_by_links
 from oprag.positions.llamaindex_nodes import NODE_CONTENT, read_node, rewritten
 from oprag.positions.place import (
     Place,
@@ -46,6 +46,7 @@ __all__ = [
     "SECTION_KEYS",
     "DocumentKey",
     "Identity",
+    "PageNumbers",
     "Place",
     "PositionKeys",
     "Unplaced",
@@ -62,7 +63,6 @@ __all__ = [
     "identify_documents",
     "keep_one_version",
     "look_up",
-    "number_by_links",
     "place_of",
     "read_by_others",
     "read_chunks",

@@ -86,11 +86,16 @@ class Unplaced(NamedTuple):
     def is_said_by(error: OpragError) -> bool:
         """Return whether an error says that chunks have no positions, or pages alone.
 
-        Not that they have wrong ones.
+        Or numbers beside ids that differ, of documents or of chunks. Not that they have
+        wrong ones.
         """
         if isinstance(error, ConflictingPositionsError):
             return error.kind == "ambiguous_position" and len(error.position) == 1
-        return isinstance(error, PositionError) and error.kind == "missing_position"
+        if not isinstance(error, PositionError):
+            return False
+        if error.kind == "unscoped_position":
+            return bool(error.keys) and {*error.keys} <= {*FRAMEWORK_IDS}
+        return error.kind == "missing_position"
 
     @staticmethod
     def page_of(hit: Hit) -> PageKey | None:

@@ -52,6 +52,8 @@ NO_NAME = ("", "None", "blob")
 """LlamaIndex writes the string "None" where a node has no source; LangChain.js and n8n
 call every file that was handed over in memory "blob"."""
 _UUID = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$")
+_NUMBERED = re.compile(r"[^A-Za-z0-9].*\d$")
+"""What follows the name of a file in the id of a part of it."""
 _SPLIT_KEYS = frozenset((*PART_KEYS, *SECTION_KEYS))
 
 _HAS_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,5}$")
@@ -182,9 +184,17 @@ def find_file(metadata: Mapping[str, Any]) -> str | None:
 def is_made_up(key: str, file: str) -> bool:
     """Return whether a framework made an id up for a text of a file.
 
-    A UUID, or what LlamaIndex calls several texts of one file.
+    A UUID, or the name of the file and a number: of several texts of one file
+    (LlamaIndex), of its chunks.
     """
-    return _UUID.match(key) is not None or key.startswith(f"{file}_part_")
+    if _UUID.match(key) is not None:
+        return True
+    name = next((each for each in (file, _base(file)) if key.startswith(each)), None)
+    return name is not None and _NUMBERED.match(key, len(name)) is not None
+
+
+def _base(file: str) -> str:
+    return file.replace("\\", "/").rpartition("/")[2]
 
 
 def counts_from_parent(hit: Hit) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, PART_INDEX, as_number
-from oprag.result_key import read_written
+from oprag.result_key import is_unchanged, read_written
 
 PositionKeys: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
 """A metadata key, an attribute name, a callable on the framework's object, or a
@@ -164,6 +164,19 @@ def is_without_place(hit: Hit) -> bool:
     """Return whether it is a result, and oprag wrote that it has no place."""
     written = read_written(hit.metadata)
     return written is not None and written.problem is not None and not written.spans
+
+
+def have_written_numbers(hits: Sequence[Hit]) -> bool:
+    """Return whether they are results of oprag, which wrote a number on each."""
+    return None not in map(read_written_number, hits)
+
+
+def read_written_number(hit: Hit) -> int | None:
+    """Return the number among its chunks that oprag wrote on a result; or None."""
+    place = read_written(hit.metadata)
+    if place is None or place.proof != "chained" or place.spans:
+        return None
+    return as_number(place.counted) if is_unchanged(hit.metadata, hit.text) else None
 
 
 def read_parts(hits: Sequence[Hit], keys: Sequence[str]) -> Sequence[int | None] | None:

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from oprag.chunk import Hit
-from oprag.metadata import as_number
-from oprag.positions.keys import PART_KEYS, read_parts
+from oprag.positions.keys import (
+    PART_KEYS,
+    have_written_numbers,
+    read_parts,
+    read_written_number,
+)
 from oprag.positions.place import Position
-from oprag.result_key import is_unchanged, read_written
 
 
 def number_by_links(hits: Sequence[Hit]) -> list[int | None]:
@@ -27,7 +30,7 @@ def number_by_links(hits: Sequence[Hit]) -> list[int | None]:
         One number per hit; None where no unbroken links lead to it. None for all where
         several chunks have nothing before them.
     """
-    written = [_read_number(hit) for hit in hits]
+    written = [read_written_number(hit) for hit in hits]
     if None not in written:
         return written
     numbers = _follow([hit for hit in hits if hit.links is not None])
@@ -38,10 +41,12 @@ def read_links(hits: Sequence[Hit]) -> list[Position] | None:
     """Read the positions of chunks of a document by links, page by page.
 
     Returns:
-        None unless links give each of them a number.
+        None unless links give each of them a number, or oprag wrote one.
     """
     parts = read_parts(hits, PART_KEYS)
-    if parts is None or all(each.links is None for each in hits):
+    if parts is None or not (
+        have_written_numbers(hits) or any(each.links for each in hits)
+    ):
         return None
     pages: dict[int | None, list[int]] = {}
     for i, part in enumerate(parts):
@@ -54,13 +59,6 @@ def read_links(hits: Sequence[Hit]) -> list[Position] | None:
                 return None
             positions[i] = Position((part or 0, number), None, part)
     return positions
-
-
-def _read_number(hit: Hit) -> int | None:
-    place = read_written(hit.metadata)
-    if place is None or place.proof != "chained" or place.spans:
-        return None
-    return as_number(place.counted) if is_unchanged(hit.metadata, hit.text) else None
 
 
 def _follow(hits: Sequence[Hit]) -> dict[Hashable, int]:

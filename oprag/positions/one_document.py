@@ -35,6 +35,7 @@ from oprag.positions.keys import (
     PositionKeys,
     Scheme,
     has_written_place,
+    have_written_numbers,
     is_without_place,
     list_keys,
     read_known_positions,
@@ -165,7 +166,8 @@ class OneDocument:
         of_results = all(has_written_place(hit) for hit in hits)
         if self.position_keys is not None and not of_results:
             return self._read_named(hits)
-        for scheme in [_RESULT_SCHEME] if of_results else SCHEMES:
+        schemes = () if have_written_numbers(hits) else SCHEMES
+        for scheme in [_RESULT_SCHEME] if of_results else schemes:
             positions = self._read_by(hits, scheme)
             if positions is not None:
                 return positions

@@ -71,6 +71,44 @@ def test_a_page_that_another_process_writes_anew_is_read_anew(tmp_path):
     assert are_in_order(retriever.invoke("?"), {0: page_text(0), 1: new})
 
 
+def rows_of(name: str, count: int) -> list[str]:
+    rng = random.Random(name)  # noqa: S311 -- a text, no secret
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return ["".join(rng.choices(letters, k=49)) for _ in range(count)]
+
+
+@pytest.mark.parametrize("keeps_ids", [True, False])
+def test_a_page_of_the_same_chunks_in_another_order_is_read_anew(keeps_ids):
+    first, second = rows_of("first", 48), rows_of("second", 56)
+    before = cut(0, "\n".join(first + second))
+    text = "\n".join(second[:48] + first + second[48:])
+    after = cut(0, text)
+    same = {each.page_content for each in before} & {e.page_content for e in after}
+    assert len(same) > 2
+
+    store = InMemoryVectorStore(HashEmbeddings())
+    ids = [str(each.id) for each in before]
+    store.add_documents(before, ids=ids)
+    retriever = OrderPreservingRetriever(store, k=100, on_problem="warn")
+    retriever.invoke("?")
+    store.delete(ids)
+    store.add_documents(after, ids=ids[: len(after)] if keeps_ids else None)
+
+    found = [e for e in retriever.invoke("?") if e.page_content in same]
+    shown = [each.page_content for each in found]
+    assert shown == sorted(shown, key=text.index)
+
+
+def test_in_memory_a_page_that_is_written_anew_is_read_anew():
+    store = InMemoryVectorStore(HashEmbeddings())
+    store.add_documents([*cut(0), *cut(1)], ids=[e.id for e in [*cut(0), *cut(1)]])
+    retriever = OrderPreservingRetriever(store, k=100)
+    retriever.invoke("?")
+    new = page_text(7)[: len(page_text(1))]
+    store.add_documents(cut(1, new), ids=[each.id for each in cut(1, new)])
+    assert are_in_order(retriever.invoke("?"), {0: page_text(0), 1: new})
+
+
 def test_results_with_the_keys_of_an_earlier_release_keep_their_order():
     """A checkpoint holds results as they were written before the one key."""
     chunks = sorted(cut(0), key=lambda each: each.id or "")

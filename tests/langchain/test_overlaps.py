@@ -20,7 +20,14 @@ from langchain_oprag import (
 from oprag import place_of, plan_repair
 from oprag.context import ContextOptions, Problems
 from oprag.diagnosing import FirstLook
-from oprag.errors import ConflictingPositionsError, PositionWarning, UnfitIndexError
+from oprag.errors import (
+    ConflictingPositionsError,
+    InvalidOptionError,
+    PositionError,
+    PositionWarning,
+    UnfitIndexError,
+    UnreadableFileError,
+)
 from tests.kit.pages import page_text
 from tests.real_stores.langchain_places import HashEmbeddings
 
@@ -126,7 +133,10 @@ def test_with_a_warning_each_page_keeps_the_order_that_is_proved():
     with pytest.warns(PositionWarning) as warned:
         results = retriever.invoke("question")
     looked, asked = (str(each.message) for each in warned)
-    assert "3 will stand in the order as retrieved (ambiguous_position 3)" in looked
+    assert (
+        "3 will stand in the order as retrieved (ambiguous_position 3: they say"
+        in looked
+    )
     assert "letters.pdf" in asked
     known = [each for each in results if each.metadata["source"] == "report.pdf"]
     others = [each for each in results if each.metadata["source"] == "letters.pdf"]
@@ -211,6 +221,48 @@ def test_verify_counts_the_pages_that_cannot_be_ordered():
     assert "Ordered by overlaps: 5 of 6 pages." in said(diagnosis)
     (problem,) = [p for p in diagnosis.problems if p.kind == "ambiguous_position"]
     assert problem.chunks == len(cut([letter_page]))
+
+
+def test_verify_says_what_a_question_says():
+    mixed = OrderPreservingRetriever(stored([*PAGES, UNJOINED]), k=100)
+    with pytest.raises(PositionError) as asked:
+        mixed.invoke("question")
+    with pytest.raises(UnfitIndexError) as raised:
+        mixed.verify()
+    assert asked.value.message in raised.value.message
+
+
+def test_verify_says_once_of_several_documents_how_to_mend_them():
+    letters = [
+        Document(UNJOINED.page_content, metadata={"source": f"{n}.pdf", "page": 0})
+        for n in range(3)
+    ]
+    with pytest.raises(UnfitIndexError) as raised:
+        OrderPreservingRetriever(stored(letters)).verify()
+    message = raised.value.message
+    assert message.count("loader.load()") == 1
+    assert all(f"'{number}.pdf'" in message for number in range(3))
+
+
+def test_with_documents_verify_names_no_problem_that_they_solve():
+    pages = [*PAGES, UNJOINED]
+    verified = OrderPreservingRetriever(stored(pages), documents=pages).verify()
+    assert verified.verdict == "ordered"
+    assert not [each for each in verified.problems if each.kind.endswith("_position")]
+
+
+def test_what_is_given_chunks_asks_where_they_are_from():
+    with pytest.raises(InvalidOptionError, match=r"verify\(store\)"):
+        OrderPreservingCompressor().verify()
+
+
+def test_a_folder_of_pdf_files_is_refused_with_the_line_that_fits(tmp_path):
+    (tmp_path / "letters.pdf").write_bytes(b"%PDF-1.4 \n%%EOF")
+    retriever = OrderPreservingRetriever(
+        stored([UNJOINED]), k=100, documents=str(tmp_path)
+    )
+    with pytest.raises(UnreadableFileError, match=r"documents=loader\.load\(\)"):
+        retriever.invoke("question")
 
 
 def test_repair_reports_pages_and_writes_no_chained_place(store):

@@ -27,6 +27,29 @@ def cut(page: int, text: str, tenant: str) -> list[StoredChunk]:
     ]
 
 
+def is_changed(place) -> bool:
+    """Whether chunks can be taken out, and a retriever finds those that follow."""
+    return not place.slow and not re.search("faiss|llamaindex-simple", place.id)
+
+
+@pytest.mark.parametrize("place", everywhere(is_changed))
+def test_a_page_that_another_writes_anew_is_read_anew(place, request):
+    held = opened(place, request)
+    first, second = cut(0, PAGES[0], "a"), cut(1, PAGES[1], "a")
+    held.add(first[::-1] + second[::-1])
+    retriever = held.ordered(held.search(100))
+    assert len(held.find(retriever)) == len(first) + len(second)
+
+    new = page_text(70)[: len(PAGES[1])]
+    written = cut(1, new, "a")
+    assert len(written) == len(second)  # the store has as many chunks as before
+    held.delete([each.id for each in second])
+    held.add(written[::-1])
+    assert [each.text for each in held.find(retriever)] == [
+        each.text for each in first + written
+    ]
+
+
 @pytest.fixture(scope="module", params=everywhere(lambda each: not each.slow))
 def held(request: pytest.FixtureRequest) -> Held:
     made = opened(request.param, request)
