@@ -7,20 +7,27 @@ so these stand beside its base classes, and not below them.
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import llama_index.core
 from llama_index.core.schema import NodeWithScore, QueryType
 
-from oprag.context import DESCRIPTIONS, ContextOptions
+from oprag.context import DESCRIPTIONS, ContextOptions, check_option
 from oprag.errors import refuse_in_call
 from oprag.tokens import TokenizerSpec
 
 
 class AssignableOption:
-    """An option of the core's, which is read and assigned as an attribute."""
+    """An option of the core's, which is read and assigned as an attribute.
+
+    Args:
+        convert: Makes the core's value of what is assigned; None to take it as it is.
+    """
+
+    def __init__(self, convert: Callable[[Any], Any] | None = None) -> None:
+        self._convert = convert
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
         self._name = name
@@ -33,8 +40,25 @@ class AssignableOption:
 
     def __set__(self, component: Any, value: Any) -> None:
         """Assign the option, or refuse its value."""
+        value = value if self._convert is None else self._convert(value)
         options = replace(component._options, **{self._name: value})  # noqa: SLF001 -- as above
         component._options = options  # noqa: SLF001 -- as above
+
+
+class OwnOption:
+    """An option of a component itself, which is checked as it is assigned."""
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self._name = name
+
+    def __get__(self, component: Any, owner: type[Any]) -> Any:
+        """Return the value that the component has."""
+        return self if component is None else vars(component)[self._name]
+
+    def __set__(self, component: Any, value: Any) -> None:
+        """Assign the option, or refuse its value."""
+        check_option(self._name, value)
+        vars(component)[self._name] = value
 
 
 class _CallOptions:

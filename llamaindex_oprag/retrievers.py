@@ -21,6 +21,7 @@ from llamaindex_oprag._convert import arrange, hits_of
 from llamaindex_oprag._neighbours import Neighbourhood, load_nodes, store_of
 from llamaindex_oprag._options import (
     AssignableOption,
+    OwnOption,
     RetrievingWithOptions,
     set_tokenizer,
 )
@@ -205,7 +206,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         **options: All of `oprag.context.ContextOptions` but `top_n`: `token_budget`,
             `merge`, `position_keys` and so on; `widen`, `bm25` and `verify_index`.
 
-    All but the last two and `documents` can be assigned later.
+    All of these options can be assigned later.
 
     How much is fetched:
 
@@ -246,6 +247,10 @@ class OrderPreservingRetriever(WrappingRetriever):
     document_key = AssignableOption()
     token_counter = AssignableOption()
     separator = AssignableOption()
+    documents = AssignableOption(source_or_none)
+    widen = OwnOption()
+    bm25 = OwnOption()
+    verify_index = OwnOption()
 
     def __init__(
         self,
@@ -263,18 +268,16 @@ class OrderPreservingRetriever(WrappingRetriever):
     ) -> None:
         refuse_unnamed(type(self).__name__, unnamed, (*_OWN, *_SHARED))
         refuse_unknown(options, (*_OWN, *_SHARED), self.advice)
-        check_option("widen", widen)
-        check_option("bm25", bm25)
-        check_option("verify_index", verify_index)
         check_option("similarity_top_k", similarity_top_k)
         given: dict[str, Any] = {**options}
         given["documents"] = source_or_none(given.get("documents"))
         self._options = ContextOptions(top_n=similarity_top_k, **given)
-        self._widen = widen
-        self._bm25 = bm25
+        self.widen = widen
+        self.bm25 = bm25
+        self.verify_index = verify_index
         self._by_words: tuple[Any, Bm25] | None = None
         self._overlaps = Overlaps()
-        self._look = FirstLook(enabled=verify_index)
+        self._look = FirstLook()
         self._reading: dict[str, Any] = {}
         """How results are read, as `arrange` takes it."""
         self._evidence: ToolAnswer[Any]
@@ -333,7 +336,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         options, fills = self._options.best_first(), False
         ranking = copy.copy(self)
         if options.top_n is None and options.token_budget is None and token_budget:
-            if self._widen is None:
+            if self.widen is None:
                 plan = FetchPlan(token_budget)
                 fetch = RetrieverFetch(self.base_retriever, plan=plan)
                 fills = fetch.fills
@@ -347,19 +350,20 @@ class OrderPreservingRetriever(WrappingRetriever):
     def _steps(self, query: QueryBundle) -> Effects[OrderedContext[NodeWithScore]]:
         options, plan = self._bound_options(), None
         if options.token_budget is not None:
-            plan = FetchPlan(options.token_budget, options.selection, self._widen)
+            plan = FetchPlan(options.token_budget, options.selection, self.widen)
         retrieval = _NodeRetrieval(
             question=query.query_str,
             fetch=RetrieverFetch(self.base_retriever, k=options.top_n, plan=plan),
             options=options,
             overlaps=self._overlaps,
-            widen=self._widen,
+            widen=self.widen,
             words=self._words(),
             neighbourhood=self._neighbourhood(),
             query=query,
             component=self,
         )
-        self._look.begin(retrieval.find_searched_chunks, options)
+        if self.verify_index:
+            self._look.begin(retrieval.find_searched_chunks, options)
         ordered = yield from retrieval.run()
         self._look.tell(self._problems)
         if isinstance(ordered, ToolAnswer):
@@ -368,7 +372,7 @@ class OrderPreservingRetriever(WrappingRetriever):
 
     def _words(self) -> tuple[Bm25, SearchedChunks] | None:
         """The words of the index, read once for it, and what a search may see."""
-        if not self._bm25:
+        if not self.bm25:
             return None
         index = find_searched_index(self.base_retriever)
         store = store_of(index)
@@ -381,10 +385,10 @@ class OrderPreservingRetriever(WrappingRetriever):
 
     def _neighbourhood(self) -> Neighbourhood | None:
         """Return the source of neighbours; None without `widen`."""
-        if self._widen is None:
+        if self.widen is None:
             return None
         around = Neighbourhood(self.base_retriever)
-        check_widening(self._widen, self._options, stored=around.known)
+        check_widening(self.widen, self._options, stored=around.known)
         return around
 
     def _bound_options(self) -> ContextOptions:

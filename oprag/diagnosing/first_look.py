@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from oprag.chunk import Hit
@@ -50,13 +49,9 @@ class FirstLook:
     """Looks at a store once, for a component; a question never fails by it.
 
     Chunks in memory are looked at at once, all others in a thread.
-
-    Args:
-        enabled: Whether it looks at all.
     """
 
-    def __init__(self, *, enabled: bool = True) -> None:
-        self._enabled = enabled
+    def __init__(self) -> None:
         self._thread: threading.Thread | None = None
         self._found: str | None = None
         self._is_begun = False
@@ -64,10 +59,10 @@ class FirstLook:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy looks itself."""
-        return partial(FirstLook, enabled=self._enabled), ()
+        return FirstLook, ()
 
     def __deepcopy__(self, _: Any) -> FirstLook:
-        return FirstLook(enabled=self._enabled)
+        return FirstLook()
 
     def begin(
         self, chunks: Callable[[], SearchedChunks | None], options: ContextOptions
@@ -79,7 +74,7 @@ class FirstLook:
             options: Those of the component.
         """
         with self._beginning:
-            if self._is_begun or not self._enabled:
+            if self._is_begun:
                 return
             self._is_begun = True
         try:

@@ -34,6 +34,25 @@ def test_it_can_be_assigned_and_read(lease):
         retriever.similarity_top_k = 0
 
 
+@pytest.mark.parametrize("option", [{"widen": 1}, {"bm25": True}, {"documents": {}}])
+def test_an_option_that_is_assigned_does_what_it_does_when_given(lease, option):
+    base = lease.as_retriever(similarity_top_k=3)
+    ((name, value),) = option.items()
+    retriever = OrderPreservingRetriever(base)
+    given = OrderPreservingRetriever(base, **option) if value else None
+
+    setattr(retriever, name, value)
+
+    assert getattr(retriever, name) is not None
+    if given is not None:
+        found = retriever.retrieve(QUESTION)
+        assert [each.text for each in found] == [
+            each.text for each in given.retrieve(QUESTION)
+        ]
+    with pytest.raises(InvalidOptionError):
+        setattr(retriever, name, 0.5)
+
+
 async def test_a_query_is_embedded_once_when_awaited():
     lease = index()
     retriever = OrderPreservingRetriever(
