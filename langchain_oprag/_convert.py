@@ -56,13 +56,13 @@ def hits_of(documents: Iterable[Document], option: str = "documents") -> list[Hi
         InvalidOptionError: They are no list of documents.
     """
     try:
-        return [_hit(document) for document in documents]
+        return [_make_hit(document) for document in documents]
     except (AttributeError, TypeError):
         check_entries(option, documents, Document)
         raise
 
 
-def _hit(document: Document) -> Hit:
+def _make_hit(document: Document) -> Hit:
     metadata = document.metadata
     hit = Hit(
         document.page_content,

@@ -145,7 +145,7 @@ class LongUnitRetriever(WrappingRetriever):
 
     def _verification(self) -> Verification:
         stores = list_verified_stores(self.base_retriever)
-        options = self._context(self._fetch({}, {}, self.k))
+        options = self._make_options(self._fetch({}, {}, self.k))
         find = partial(self._choose, self.k)
         return Verification(stores, options, find=find, read_found=read_units)
 
@@ -156,8 +156,8 @@ class LongUnitRetriever(WrappingRetriever):
         least = chunks_for_units(k)
         return RetrieverFetch(self.base_retriever, config, call, k=k, at_least=least)
 
-    def _context(self, fetch: RetrieverFetch) -> ContextOptions:
-        """The options, with full texts as far as the search's filter admits them."""
+    def _make_options(self, fetch: RetrieverFetch) -> ContextOptions:
+        """Return the options; full texts are read as far as the filter admits."""
         given = {name: getattr(self, name) for name in UNIT_DESCRIPTIONS}
         source = self._full_texts().within(search_filter(*fetch.search))
         return ContextOptions(**given, documents=source)
@@ -165,7 +165,7 @@ class LongUnitRetriever(WrappingRetriever):
     def _steps(
         self, query: str, fetch: RetrieverFetch
     ) -> Effects[OrderedContext[Document]]:
-        options, more = self._context(fetch), True
+        options, more = self._make_options(fetch), True
         while more:
             found: list[Document] = yield fetch.ask(query)
             hits = hits_of(found)

@@ -303,7 +303,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
 
     _by_words: tuple[VectorStore, Bm25] | None = PrivateAttr(default=None)
     _overlaps: Overlaps = PrivateAttr(default_factory=Overlaps)
-    _look: FirstLook = PrivateAttr(default_factory=FirstLook)
+    _first_look: FirstLook = PrivateAttr(default_factory=FirstLook)
 
     def __init__(
         self,
@@ -319,14 +319,14 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         given: dict[str, Any] = {"base_retriever": base, **options}
         super().__init__(**given)
         fetch = self._fetch({}, {}, None)  # these raise for options that do not fit
-        self._context(fetch)
-        self._chunks(fetch)
-        self._words(fetch)
+        self._make_options(fetch)
+        self._open_neighbour_chunks(fetch)
+        self._open_bm25(fetch)
 
     def _verification(self) -> Verification:
         stores = list_verified_stores(self.base_retriever)
         inside = unwrap(self.base_retriever, {})[:1]
-        options = self._context(self._fetch({}, {}, None))
+        options = self._make_options(self._fetch({}, {}, None))
         return Verification(stores, options, overlaps=True, inside=inside)
 
     def best_first(self, token_budget: int | None) -> Self:
@@ -354,7 +354,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             plan = FetchPlan(self.token_budget, self.selection, self.widen)
         return RetrieverFetch(self.base_retriever, config, call, k=k, plan=plan)
 
-    def _context(self, fetch: RetrieverFetch) -> ContextOptions:
+    def _make_options(self, fetch: RetrieverFetch) -> ContextOptions:
         search = None if self.documents is None else search_filter(*fetch.search)
         return self._options_for(fetch.k, search)
 
@@ -364,20 +364,20 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         retrieval = _DocumentRetrieval(
             question=query,
             fetch=fetch,
-            options=self._context(fetch),
+            options=self._make_options(fetch),
             overlaps=self._overlaps,
-            chunks=self._chunks(fetch),
+            chunks=self._open_neighbour_chunks(fetch),
             widen=self.widen,
-            words=self._words(fetch),
+            words=self._open_bm25(fetch),
         )
         if self.verify_index:
-            self._look.begin(retrieval.find_searched_chunks, retrieval.options)
+            self._first_look.begin(retrieval.find_searched_chunks, retrieval.options)
         ordered = yield from retrieval.run()
-        self._look.tell(self._problems)
+        self._first_look.tell(self._problems)
         return ordered
 
-    def _words(self, fetch: RetrieverFetch) -> tuple[Bm25, SearchedChunks] | None:
-        """The index of words, made once for a store, and what a search may see."""
+    def _open_bm25(self, fetch: RetrieverFetch) -> tuple[Bm25, SearchedChunks] | None:
+        """Return the words of a store, read once, and what a search may see."""
         if not self.bm25:
             return None
         searched = open_searched_chunks(*fetch.search, "bm25")
@@ -388,7 +388,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             self._by_words = store, Bm25(chunk_store(store))
         return self._by_words[1], chunks
 
-    def _chunks(self, fetch: RetrieverFetch) -> SearchedChunks | None:
+    def _open_neighbour_chunks(self, fetch: RetrieverFetch) -> SearchedChunks | None:
         """Return the stored chunks that neighbours are read from."""
         if self.widen is None:
             return None

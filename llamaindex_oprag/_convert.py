@@ -89,7 +89,7 @@ def arrange(
 
     Returns:
         One new object per passage: a copy of its first node, with its place in the
-        metadata (see `_node`).
+        metadata (see `_copy_best_node`).
 
     Raises:
         OpragError: As `oprag.context.arrange` does.
@@ -107,11 +107,11 @@ def arrange(
     if as_text or not options.citations:
         return made
     heads = headers(arranged.passages, separator=options.separator)
-    return replace(made, passages=list(map(_cite, made.passages, heads)))
+    return replace(made, passages=list(map(_add_citation, made.passages, heads)))
 
 
-def _cite(scored: NodeWithScore, head: str) -> NodeWithScore:
-    """The node, that shows the model its number and place before its text."""
+def _add_citation(scored: NodeWithScore, head: str) -> NodeWithScore:
+    """Return a copy whose template puts the passage's number and place first."""
     node: Any = scored.node
     if not hasattr(node, "text_template"):
         return scored
@@ -119,12 +119,14 @@ def _cite(scored: NodeWithScore, head: str) -> NodeWithScore:
     changes: dict[str, Any]
     if node.get_metadata_str(MetadataMode.LLM).strip():
         template = _escape_template(node, node.text_template)
-        changes = {"text_template": _literal(head) + template}
-    else:  # A text that shows no metadata is sent without its template.
+        changes = {"text_template": _escape_braces(head) + template}
+    else:
+        # LlamaIndex skips the template if no metadata is shown, so show the citation
+        # as the only metadata.
         number = head.removesuffix(f"{citation}\n")
         content = _escape_template(node, "{content}")
         changes = {
-            "text_template": _literal(number) + "{metadata_str}\n" + content,
+            "text_template": _escape_braces(number) + "{metadata_str}\n" + content,
             "metadata_template": "{value}",
             "excluded_llm_metadata_keys": [key for key in shown if key != CITATION],
         }
@@ -132,20 +134,22 @@ def _cite(scored: NodeWithScore, head: str) -> NodeWithScore:
 
 
 def _strip_citation(node: Any) -> dict[str, Any]:
-    """Return the fields of a node without its number and place."""
+    """Return the changes that undo `_add_citation`; empty if there are none."""
     if CITATION not in node.metadata or not hasattr(node, "text_template"):
         return {}
     if CITATION not in node.excluded_llm_metadata_keys:
+        # The citation was shown as metadata: restore the templates of the class.
         fields = type(node).model_fields
         names = ("text_template", "metadata_template")
         return {name: fields[name].default for name in names} | {
-            "excluded_llm_metadata_keys": hidden(node.excluded_llm_metadata_keys)
+            "excluded_llm_metadata_keys": hide_keys(node.excluded_llm_metadata_keys)
         }
-    place = _literal(f"{node.metadata[CITATION]}\n")
+    # It stands before the template: keep what follows it.
+    place = _escape_braces(f"{node.metadata[CITATION]}\n")
     _, found, template = node.text_template.partition(place)
     for name, written, escaped in _escape_values(node):
         if escaped != written:
-            template = template.replace(_literal(escaped), name)
+            template = template.replace(_escape_braces(escaped), name)
     return {"text_template": template} if found else {}
 
 
@@ -156,7 +160,7 @@ def _escape_template(node: Any, template: str) -> str:
     """
     for name, written, escaped in _escape_values(node):
         if escaped != written:
-            template = template.replace(name, _literal(escaped))
+            template = template.replace(name, _escape_braces(escaped))
     return template
 
 
@@ -167,7 +171,7 @@ def _escape_values(node: Any) -> Iterator[tuple[str, str, str]]:
         yield name, text, escape_marks(text)
 
 
-def _literal(text: str) -> str:
+def _escape_braces(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
@@ -175,11 +179,11 @@ def node_of(passage: Passage, options: ContextOptions | None = None) -> NodeWith
     """Return the node for a passage, whatever it was made of."""
     objects = [chunk.source for chunk in passage.chunks]
     if all(isinstance(each, NodeWithScore) for each in objects):
-        return _node(passage, objects, options)
+        return _copy_best_node(passage, objects, options)
     metadata = result_metadata(passage, options, whole=len(objects) == 1)
-    unseen = [key for key in metadata if key in OWN_KEYS or key in RESULT_KEYS]
+    hidden_keys = [key for key in metadata if key in OWN_KEYS or key in RESULT_KEYS]
     own_id = make_named_id(f"{passage.citation}\n{passage.text}")
-    node = new_node(own_id, passage.text, metadata, unseen)
+    node = new_node(own_id, passage.text, metadata, hidden_keys)
     return NodeWithScore(node=node, score=passage.chunks[0].score)
 
 
@@ -187,7 +191,7 @@ def new_node(
     own_id: str,
     text: str,
     metadata: dict[str, Any],
-    unseen: Sequence[str],
+    hidden_keys: Sequence[str],
     beside: Chunk | None = None,
 ) -> TextNode:
     """Return a node for a text, with its characters by the place in the metadata.
@@ -196,15 +200,15 @@ def new_node(
         own_id: Its id.
         text: Its text.
         metadata: With the reserved keys of a result.
-        unseen: Keys that neither the model nor the embedding model is shown.
+        hidden_keys: Keys that neither the model nor the embedding model is shown.
         beside: A retrieved chunk of the same document, which knows its source.
     """
     node = TextNode(
         id_=own_id,
         text=text,
         metadata=metadata,
-        excluded_llm_metadata_keys=[*unseen],
-        excluded_embed_metadata_keys=[*unseen],
+        excluded_llm_metadata_keys=[*hidden_keys],
+        excluded_embed_metadata_keys=[*hidden_keys],
         **_write_offsets(metadata),
     )
     source = beside and beside.source.node.source_node
@@ -215,34 +219,34 @@ def new_node(
 
 def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
     """Return the node for a chunk beside a hit, with that one's class and settings."""
-    first: BaseNode = hit.node
+    node: BaseNode = hit.node
     metadata = dict(chunk.metadata)
-    source = first.relationships.get(SOURCE)
+    source = node.relationships.get(SOURCE)
     # The first chunk of a document has keys that the hit need not hide.
-    added = [key for key in OWN_KEYS if key in metadata and key not in first.metadata]
+    added = [key for key in OWN_KEYS if key in metadata and key not in node.metadata]
     keys = (PART_INDEX, CHAR_START, CHAR_END)
     part, start, end = [as_number(metadata.get(key)) for key in keys]
     changes: dict[str, Any] = {
         "id_": chunk.id or make_named_id(f"{metadata}\n{chunk.text}"),
         "metadata": metadata,
-        "excluded_llm_metadata_keys": hidden(first.excluded_llm_metadata_keys, added),
-        "excluded_embed_metadata_keys": hidden(
-            first.excluded_embed_metadata_keys, added
+        "excluded_llm_metadata_keys": hide_keys(node.excluded_llm_metadata_keys, added),
+        "excluded_embed_metadata_keys": hide_keys(
+            node.excluded_embed_metadata_keys, added
         ),
         "embedding": None,
         "relationships": {} if source is None else {SOURCE: source},
-        **_offsets(first, part, start, end),
+        **_write_range_offsets(node, part, start, end),
     }
-    return NodeWithScore(node=_copy(first, chunk.text, changes))
+    return NodeWithScore(node=_copy(node, chunk.text, changes))
 
 
-def hidden(keys: Sequence[str], added: Sequence[str] = RESULT_KEYS) -> list[str]:
+def hide_keys(keys: Sequence[str], added: Sequence[str] = RESULT_KEYS) -> list[str]:
     """Add metadata keys to those that a node does not show."""
-    return [*_hidden(tuple(keys), tuple(added))]
+    return [*_merge_keys(tuple(keys), tuple(added))]
 
 
 @lru_cache(maxsize=1024)  # nodes of one parser have the same
-def _hidden(keys: tuple[str, ...], added: tuple[str, ...]) -> tuple[str, ...]:
+def _merge_keys(keys: tuple[str, ...], added: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*keys, *added]))
 
 
@@ -256,10 +260,10 @@ def hits_of(nodes: Iterable[NodeWithScore | BaseNode], *others: type) -> list[Hi
     is_list = isinstance(nodes, (list, tuple))
     if not is_list or not all(isinstance(node, kinds) for node in nodes):
         check_entries("nodes", nodes, *kinds)
-    return [_hit(node) for node in nodes]
+    return [_make_hit(node) for node in nodes]
 
 
-def _hit(scored: NodeWithScore | BaseNode) -> Hit:
+def _make_hit(scored: NodeWithScore | BaseNode) -> Hit:
     scored = ensure_scored(scored)
     node = scored.node
     offsets = None
@@ -267,17 +271,16 @@ def _hit(scored: NodeWithScore | BaseNode) -> Hit:
         offsets = (node.start_char_idx, getattr(node, "end_char_idx", None))
     source, frame, links = read_relationships(node)
     return Hit(
-        text_of(node),
-        node.metadata,
-        scored,
-        node,
-        scored.score,
-        source,
-        offsets,
-        frame,
-        node.node_id,
-        None,
-        links,
+        text=text_of(node),
+        metadata=node.metadata,
+        source=scored,
+        subject=node,
+        score=scored.score,
+        document=source,
+        offsets=offsets,
+        frame=frame,
+        id=node.node_id,
+        links=links,
     )
 
 
@@ -333,10 +336,10 @@ def write_sent_text(chunk: Chunk, text: str, *, cited: bool = False) -> str:
     return sent
 
 
-def _node(
+def _copy_best_node(
     passage: Passage, nodes: Sequence[NodeWithScore], options: ContextOptions | None
 ) -> NodeWithScore:
-    """Copy of a passage's best node, of its class, with what is new about it.
+    """Copy the best node of a passage, of its class, with what is new about it.
 
     A merged node has an id of its own, made of the ids of its parts: retrievers
     drop nodes whose id they have seen. The reserved keys are not shown to the model
@@ -348,19 +351,19 @@ def _node(
     metadata = result_metadata(passage, options, whole=whole)
     shown = best.excluded_llm_metadata_keys
     if options is not None or not is_result(best.metadata):
-        shown = hidden(shown)
+        shown = hide_keys(shown)
     changes: dict[str, Any] = {
         **({} if options is None else _strip_citation(best)),
         "metadata": metadata,
         "excluded_llm_metadata_keys": shown,
-        "excluded_embed_metadata_keys": hidden(best.excluded_embed_metadata_keys),
-        **_offsets_of_spans(nodes[0].node, passage.part, passage.spans),
+        "excluded_embed_metadata_keys": hide_keys(best.excluded_embed_metadata_keys),
+        **_write_span_offsets(nodes[0].node, passage.part, passage.spans),
     }
     if whole:
         return _attach_score(scored, _copy(best, None, changes), scored.score)
     changes["embedding"] = None
     changes["id_"] = result_id(passage, _ID, lambda each: text_of(each.node))
-    changes["relationships"] = _relationships([each.node for each in nodes])
+    changes["relationships"] = _join_relationships([each.node for each in nodes])
     return _attach_score(scored, _copy(best, passage.text, changes), scored.score)
 
 
@@ -369,25 +372,26 @@ def _write_offsets(metadata: Mapping[str, Any]) -> dict[str, int]:
     written = read_written(metadata)
     if written is None:
         return {}
-    return _offsets_of_spans(None, written.part, written.spans)
+    return _write_span_offsets(None, written.part, written.spans)
 
 
-def _offsets_of_spans(
+def _write_span_offsets(
     node: BaseNode | None, part: int | None, spans: Sequence[Span]
 ) -> dict[str, int]:
-    """Return the characters of a result as those of a node, see `_offsets`."""
+    """Return `start_char_idx` and `end_char_idx` over the spans; empty if unknown."""
     if not spans:
         return {}
     start, end = spans[0].start, spans[-1].end
-    return _offsets(node, part, start, end if end > start else None)
+    return _write_range_offsets(node, part, start, end if end > start else None)
 
 
-def _offsets(
+def _write_range_offsets(
     node: BaseNode | None, part: int | None, start: int | None, end: int | None
 ) -> dict[str, int]:
     """Return characters as the fields of a node, or of a new one without a node.
 
-    Those of a part are no offsets in the node's source, unless it had some.
+    Offsets in a part are written only if the node had offsets. Otherwise they would be
+    taken for offsets in its source.
     """
     has_own = getattr(node, "start_char_idx", None) is not None
     if start is None or end is None or (part is not None and not has_own):
@@ -403,7 +407,7 @@ def _attach_score(
     return first.model_copy(update={"node": node, "score": score})
 
 
-def _relationships(
+def _join_relationships(
     nodes: Sequence[BaseNode],
 ) -> dict[NodeRelationship, RelatedNodeType]:
     """Return the relationships of joined nodes: source, parent, outer neighbours."""

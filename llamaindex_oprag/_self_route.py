@@ -306,9 +306,9 @@ def _nodes_of(context: StepContext) -> list[NodeWithScore]:
     nodes = []
     for excerpt, chunks, metadata in context.described():
         name, (start, end) = excerpt.name, excerpt.span
-        unseen = [key for key in metadata if key == DOC_URI or key in RESULT_KEYS]
+        hidden_keys = [key for key in metadata if key == DOC_URI or key in RESULT_KEYS]
         own_id = make_named_id(f"{name}\n{start}-{end}")
         beside = chunks[0] if chunks else None
-        node = new_node(own_id, excerpt.text, metadata, unseen, beside)
+        node = new_node(own_id, excerpt.text, metadata, hidden_keys, beside)
         nodes.append(NodeWithScore(node=node))
     return nodes

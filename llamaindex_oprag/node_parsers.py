@@ -28,7 +28,7 @@ from llama_index.core.node_parser.node_utils import (
 from llama_index.core.schema import BaseNode, Document, NodeRelationship
 from llama_index.core.utils import get_tqdm_iterable
 
-from llamaindex_oprag._convert import hidden, source_of
+from llamaindex_oprag._convert import hide_keys, source_of
 from llamaindex_oprag._pickles import refuse_lost_state
 from oprag.context import OpragErrorsMixin
 from oprag.effects import run_in_thread
@@ -202,8 +202,8 @@ def hidden_keys(node: BaseNode, metadata: dict[str, Any]) -> dict[str, list[str]
     llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
     own = tuple([key for key in metadata if key in OWN_KEYS])
     return {
-        "excluded_llm_metadata_keys": hidden(llm, own),
-        "excluded_embed_metadata_keys": hidden(embed, own),
+        "excluded_llm_metadata_keys": hide_keys(llm, own),
+        "excluded_embed_metadata_keys": hide_keys(embed, own),
     }
 
 

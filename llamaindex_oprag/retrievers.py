@@ -277,7 +277,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         self.verify_index = verify_index
         self._by_words: tuple[Any, Bm25] | None = None
         self._overlaps = Overlaps()
-        self._look = FirstLook()
+        self._first_look = FirstLook()
         self._reading: dict[str, Any] = {}
         """How results are read, as `arrange` takes it."""
         self._evidence: ToolAnswer[Any]
@@ -288,9 +288,10 @@ class OrderPreservingRetriever(WrappingRetriever):
             objects=objects,
             verbose=verbose,
         )
+        # These raise for options that do not fit.
         self._bound_options()
-        self._neighbourhood()
-        self._words()
+        self._open_neighbourhood()
+        self._open_bm25()
 
     @property
     def similarity_top_k(self) -> int | None:
@@ -309,12 +310,12 @@ class OrderPreservingRetriever(WrappingRetriever):
         stores, options = list_verified_stores(*inside), self._bound_options()
         return Verification(stores, options, overlaps=True, inside=inside)
 
-    def _for_tool(
+    def _copy_for_tool(
         self, seen: Seen | None = None, numbers: CitationNumbers | None = None
     ) -> Self:
-        """A copy whose budget counts what `format_nodes` writes.
+        """Return a copy whose budget counts what `format_nodes` writes.
 
-        With `seen` its `_evidence` is then what is not in that.
+        After a retrieval with `seen`, `_evidence` holds the answer without that text.
         """
         reading = {"as_text": True, "seen": seen, "numbers": numbers}
         options, problems = replace(self._options, citations=True), self._problems
@@ -331,7 +332,7 @@ class OrderPreservingRetriever(WrappingRetriever):
             token_budget: What is read where nobody limited it.
 
         Returns:
-            The copy, and whether it asks an index for as much.
+            The copy; and whether oprag chooses how many nodes are asked for.
         """
         options, fills = self._options.best_first(), False
         ranking = copy.copy(self)
@@ -357,21 +358,21 @@ class OrderPreservingRetriever(WrappingRetriever):
             options=options,
             overlaps=self._overlaps,
             widen=self.widen,
-            words=self._words(),
-            neighbourhood=self._neighbourhood(),
+            words=self._open_bm25(),
+            neighbourhood=self._open_neighbourhood(),
             query=query,
             component=self,
         )
         if self.verify_index:
-            self._look.begin(retrieval.find_searched_chunks, options)
+            self._first_look.begin(retrieval.find_searched_chunks, options)
         ordered = yield from retrieval.run()
-        self._look.tell(self._problems)
+        self._first_look.tell(self._problems)
         if isinstance(ordered, ToolAnswer):
             self._evidence = ordered
         return ordered
 
-    def _words(self) -> tuple[Bm25, SearchedChunks] | None:
-        """The words of the index, read once for it, and what a search may see."""
+    def _open_bm25(self) -> tuple[Bm25, SearchedChunks] | None:
+        """Return the words of the index, read once, and what a search may see."""
         if not self.bm25:
             return None
         index = find_searched_index(self.base_retriever)
@@ -383,7 +384,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         search = search_filter(self.base_retriever)
         return self._by_words[1], SearchedChunks(store, search, "bm25")
 
-    def _neighbourhood(self) -> Neighbourhood | None:
+    def _open_neighbourhood(self) -> Neighbourhood | None:
         """Return the source of neighbours; None without `widen`."""
         if self.widen is None:
             return None

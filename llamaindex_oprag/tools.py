@@ -182,11 +182,11 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
         raise InvalidOptionError(message, option="show", value=self._show)
 
     def _all(self, input: str) -> ToolOutput:  # noqa: A002 -- LlamaIndex's word
-        reading = self._retriever._for_tool()  # noqa: SLF001 -- of this package
+        reading = self._retriever._copy_for_tool()  # noqa: SLF001 -- of this package
         return self._output(input, reading.retrieve(input))
 
     async def _aall(self, input: str) -> ToolOutput:  # noqa: A002 -- as above
-        nodes = await self._retriever._for_tool().aretrieve(input)  # noqa: SLF001 -- as above
+        nodes = await self._retriever._copy_for_tool().aretrieve(input)  # noqa: SLF001 -- as above
         return await run_in_thread(partial(self._output, input, nodes))
 
     def _next(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
@@ -199,7 +199,7 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
             numbers = await numbering.read()
             texts = await run.texts(ctx.store)
             with run.conversations.begin_reading(texts, numbers) as conversation:
-                reading = self._retriever._for_tool(conversation.seen, numbers)  # noqa: SLF001 -- as above
+                reading = self._retriever._copy_for_tool(conversation.seen, numbers)  # noqa: SLF001 -- as above
                 nodes = await reading.aretrieve(input)
             evidence = reading._evidence  # noqa: SLF001 -- as above
             output = self._output(input, nodes, evidence.text)

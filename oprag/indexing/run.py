@@ -74,9 +74,11 @@ def indexing_steps(
     """Index documents, and end the run, unless another process does."""
     for each in given(run.before) if callable(given) else given:
         if isinstance(each, IndexingReport):
-            run.count(each)
+            run.count_part(each)
         elif isinstance(each, IndexingError):
-            run.count(each.report or IndexingReport())
+            if each.report is None or not each.report.failed:
+                raise each  # about the store, and no outage
+            run.count_part(each.report)
             raise run.make_outage_error()
         else:
             yield from run.take(each)
@@ -127,7 +129,7 @@ class Run:
         else:
             self._outcomes["empty"].append(given.name)
 
-    def count(self, part: IndexingReport) -> None:
+    def count_part(self, part: IndexingReport) -> None:
         """Count what another process did of this run.
 
         Raises:
@@ -159,10 +161,10 @@ class Run:
             return
         except Exception:  # noqa: BLE001 -- any store error; tried once more
             yield from self.flush()
-            yield from self._alone(document, outcome)
+            yield from self._write_alone(document, outcome)
             return
         if todo.is_empty:
-            self._done(document, outcome or todo.outcome, todo)
+            self._record(document, outcome or todo.outcome, todo)
             return
         self._pending.append((document, outcome or todo.outcome, todo))
         sizes = (max(len(each.add), len(each.delete)) for *_, each in self._pending)
@@ -180,10 +182,10 @@ class Run:
             if isinstance(self._store, Snapshot):
                 self._store.forget()
             for document, outcome, _ in pending:
-                yield from self._alone(document, outcome)
+                yield from self._write_alone(document, outcome)
         else:
             for each in pending:
-                self._done(*each)
+                self._record(*each)
 
     def _compare(self, document: WantedDocument) -> Effects[IndexingPlan]:
         key = document_key(document.name)
@@ -203,7 +205,7 @@ class Run:
             raise IndexingError(self._writer.cannot_delete, store=self._store.name)
         return todo
 
-    def _alone(self, document: WantedDocument, outcome: str) -> Requests:
+    def _write_alone(self, document: WantedDocument, outcome: str) -> Requests:
         """Compare and write one document; record a failure."""
         try:
             todo = yield from self._compare(document)
@@ -213,7 +215,7 @@ class Run:
         except Exception as error:  # noqa: BLE001 -- any store error; reported
             self._fail(document.name, error)
         else:
-            self._done(document, outcome or todo.outcome, todo)
+            self._record(document, outcome or todo.outcome, todo)
 
     def _write(self, todo: Sequence[IndexingPlan]) -> Requests:
         """Add all that is new, of all plans; then delete."""
@@ -231,7 +233,9 @@ class Run:
         size = self._options.batch_size
         return (items[at : at + size] for at in range(0, len(items), size))
 
-    def _done(self, document: WantedDocument, outcome: str, todo: IndexingPlan) -> None:
+    def _record(
+        self, document: WantedDocument, outcome: str, todo: IndexingPlan
+    ) -> None:
         self._outcomes[outcome].append(document.name)
         self._counts["unchanged"] += todo.unchanged
         if outcome != "unchanged":
@@ -247,7 +251,7 @@ class Run:
             raise self.make_outage_error()
 
     def end(self) -> Requests:
-        """Write what is pending; delete what is missing or foreign, if asked.
+        """Write what is pending; remove missing documents, if asked.
 
         Raises:
             IndexingError: No document could be indexed.
@@ -256,17 +260,17 @@ class Run:
         yield from self.flush()
         self.advance()
         if self._failed and not any(self._outcomes.values()):
-            raise self._error("No document could be indexed. ")
-        for name in self._find_missing() if self._options.remove_missing else ():
+            raise self._make_error("No document could be indexed. ")
+        for name in self._choose_removals() if self._options.remove_missing else ():
             yield from self._write_document(WantedDocument(name, ()), "removed")
         yield from self.flush()
 
-    def _find_missing(self) -> list[str]:
-        """Names in this scope to remove: not given, or empty.
+    def _choose_removals(self) -> list[str]:
+        """Return the names in this scope to remove: not given, or empty.
 
-        Nothing goes while any document failed or was unread: it may be a renamed one.
-        Raises if over half would go, as the source may be out of reach. "all" skips
-        both checks.
+        While any document failed or was unread, it may be a renamed one: nothing goes,
+        and `kept` is set. Raises if over half would go, as the source may be out of
+        reach. "all" skips both checks.
         """
         empty = set(map(document_key, self._outcomes["empty"]))
         before = self.before.documents()
@@ -311,9 +315,9 @@ class Run:
     def make_outage_error(self) -> IndexingError:
         """Return the error for an outage."""
         what = f"{_IN_A_ROW} documents in a row failed, and the run was stopped. "
-        return self._error(what)
+        return self._make_error(what)
 
-    def _error(self, what: str) -> IndexingError:
+    def _make_error(self, what: str) -> IndexingError:
         message = what + failures(self._failed)
         error = IndexingError(message, store=self._store.name, report=self.report())
         error.__cause__ = self._failed[-1].error

@@ -159,6 +159,17 @@ def test_an_outage_is_not_asked_for_every_document_and_says_so():
     assert [name for name, _ in caught.value.report.failed] == ["0", "1", "2", "3", "4"]
 
 
+@pytest.mark.parametrize("report", [None, IndexingReport()])
+def test_an_error_of_a_worker_that_is_no_outage_is_raised_as_it_is(report):
+    store = FakeStore()
+    error = IndexingError("The store is full.", store="fake store", report=report)
+
+    with pytest.raises(IndexingError, match=r"^The store is full\.$") as caught:
+        update_index(lambda _: iter([error]), store, FakeWriter(store))
+
+    assert caught.value is error
+
+
 class Particular(FakeWriter):
     """Takes no chunk with some text, as an embedding that refuses it."""
 
