@@ -42,6 +42,49 @@ _T = TypeVar("_T")
 _Made = TypeVar("_Made")
 
 
+@dataclass(frozen=True)
+class OrderedContext(Generic[_T]):
+    """The passages kept, in reading order, or best first with `order="rank"`.
+
+    Together, as the texts are sent and joined by `options.separator`, they take at
+    most `options.token_budget` tokens.
+    """
+
+    passages: list[_T]
+    """Empty without hits. Adapters hold one object per passage."""
+    used_all: bool
+    """Whether every chunk was used: False as soon as `top_n` or the budget left one
+    out or cut it."""
+    seen_before: Sequence[Chunk] = ()
+    """Chunks left out only because they were seen before."""
+    problems: tuple[OpragError, ...] = ()
+    """One for each document that cannot be put in order (`on_problem="warn"`), and for
+    each file of several documents."""
+    lacking: InvalidOptionError | None = None
+    """Why `widen` could read no neighbours."""
+    came: int = 0
+    """The number of chunks, if all were used and more may exist; else 0. `arrange`
+    leaves it at 0: only its callers know whether more may exist."""
+    why: Mapping[str, Any] = field(default_factory=dict)
+    """As plain data: the ranks `kept`, those `dropped` by each step (`duplicate`,
+    `version`, `blank` for white space without a place, `seen`, `top_n`,
+    `token_budget`), and, if there are any, `doubts`, the ranks `chained` by other
+    chunks of the document (their `overlaps`, their `links`, their `numbers`), the `ids`
+    of the chunks in each merged passage by its rank, and the budget's tokens."""
+
+    def map(self, make: Callable[[_T], _Made]) -> OrderedContext[_Made]:
+        """Return the same with an object of a framework for each passage."""
+        return replace(self, passages=list(map(make, self.passages)))  # type: ignore[arg-type,return-value]  # of another type
+
+    def warn_and_return(self, problems: Problems) -> list[_T]:
+        """Return what is read; warn of what is wrong with it."""
+        budget = self.why.get("token_budget")
+        unfilled = (budget, self.came) if budget and self.came else None
+        if self.problems or self.lacking or unfilled:
+            problems.warn(self.problems, self.lacking, unfilled)
+        return self.passages
+
+
 def arrange(
     hits: Sequence[Hit],
     options: ContextOptions,
@@ -79,15 +122,15 @@ def arrange(
     while True:
         try:
             marked = _mark_problems(chunks, problems)
-            candidates = _add_neighbours(hits, marked, neighbours, options)
+            candidates = _rank_candidates(hits, marked, neighbours, options)
             arranged = _select(
                 candidates, options, sent_text=sent_text, seen=seen, numbers=numbers
             )
             break
         except PositionError as error:
-            # A full text that was read only now differs from a chunk, so the places
-            # of this document are wrong: all of them go, and the selection is done
-            # again. Once for each document, so that this ends.
+            # A full text contradicts a chunk, so no place in this document can be
+            # trusted: drop them all and select again. Each document is dropped at most
+            # once, so this ends.
             may_repeat = error.kind == "invalid_span" and error.document not in problems
             if options.on_problem == "error" or not may_repeat:
                 raise
@@ -176,37 +219,47 @@ class _Candidates:
 
     def list_best(self, top_n: int) -> list[Chunk]:
         """All slices of the best hits, and every neighbour."""
-        hits = dict.fromkeys(c.rank for c in self.chunks)
-        best = {*[rank for rank in hits if rank < self.first_neighbour][:top_n]}
+        ranks_best_first = dict.fromkeys(c.rank for c in self.chunks)
+        of_hits = [rank for rank in ranks_best_first if rank < self.first_neighbour]
+        best = {*of_hits[:top_n]}
         return [
             c for c in self.chunks if c.rank in best or c.rank >= self.first_neighbour
         ]
 
 
-def _add_neighbours(
+def _rank_candidates(
     hits: Sequence[Hit],
     chunks: list[Chunk],
     neighbours: CandidateTail,
     options: ContextOptions,
 ) -> _Candidates:
-    """The chunks best first: hits, their neighbours, and slices of full texts."""
-    by_position = options.selection == "recall" and options.documents is not None
-    if neighbours is NO_NEIGHBOURS and not by_position:
+    """Rank the hits, then add their neighbours.
+
+    First the neighbours that were read from the store, then slices cut from full texts.
+    """
+    fills_from_texts = options.selection == "recall" and options.documents is not None
+    if neighbours is NO_NEIGHBOURS and not fills_from_texts:
         return _Candidates(rank_chunks(chunks, options))
     retrieved = len(hits) - neighbours.length
-    own = rank_chunks([chunk for chunk in chunks if chunk.rank < retrieved], options)
-    first = max([retrieved, *(chunk.rank + 1 for chunk in own)])
-    beside = _assign_ranks([c for c in chunks if c.rank >= retrieved], first)
-    if by_position or neighbours.beside:
+    hit_chunks = rank_chunks([c for c in chunks if c.rank < retrieved], options)
+    first_neighbour = max([retrieved, *(chunk.rank + 1 for chunk in hit_chunks)])
+    neighbour_chunks = _assign_ranks(
+        [c for c in chunks if c.rank >= retrieved], first_neighbour
+    )
+    if fills_from_texts or neighbours.beside:
         # Imported here: most contexts do not need it.
         from oprag.context.slices import cut_neighbours
 
-        best = own[: options.top_n]
-        ranks = {chunk.rank for chunk in best} if by_position else neighbours.beside
-        reach = "fill" if by_position else neighbours.widen or "fill"
-        slices = cut_neighbours([*best, *beside], ranks, reach, options)
-        beside += _assign_ranks(slices, first + len(beside))
-    return _Candidates([*own, *beside], first)
+        best = hit_chunks[: options.top_n]
+        ranks = (
+            {chunk.rank for chunk in best} if fills_from_texts else neighbours.beside
+        )
+        reach = "fill" if fills_from_texts else neighbours.widen or "fill"
+        slices = cut_neighbours([*best, *neighbour_chunks], ranks, reach, options)
+        neighbour_chunks += _assign_ranks(
+            slices, first_neighbour + len(neighbour_chunks)
+        )
+    return _Candidates([*hit_chunks, *neighbour_chunks], first_neighbour)
 
 
 def _assign_ranks(chunks: Sequence[Chunk], first: int) -> list[Chunk]:
@@ -237,24 +290,38 @@ def _select(
     if options.top_n is not None:
         candidates.keep(candidates.list_best(options.top_n), "top_n")
     used_all = len(candidates.chunks) == offered
-    spent: dict[str, int] = {}
+    spent: dict[str, Any] = {}
     if (budget := options.require_budget()) is None:
         passages = build_passages(candidates.chunks, options)
         if numbers is not None:
             passages = numbers.assign(passages)
     else:
-        listed = _rank_for_budget(candidates, options, budget)
         filler = BudgetFiller(options, sent_text, numbers)
-        kept, passages, tokens = filler.fill(listed, budget)
-        candidates.keep(kept, "token_budget")
-        spent = {"token_budget": budget, "tokens": tokens, "left": budget - tokens}
-        spent |= describe_counter(options.token_counter)
-        used_all &= _are_whole(kept, listed)
-    if candidates.chunks and not used_all:  # of what was seen, only as far down
+        passages, spent, is_whole = _fill_budget(candidates, options, filler, budget)
+        used_all &= is_whole
+    if candidates.chunks and not used_all:
+        # Selection stopped at `last`: what was read before and ranks lower would not
+        # have been used either.
         last = max(chunk.rank for chunk in candidates.chunks)
         seen_before = [chunk for chunk in seen_before if chunk.rank <= last]
     why = {"kept": candidates.ranks, "dropped": candidates.dropped, **spent}
     return OrderedContext(passages, used_all, seen_before, why=why)
+
+
+def _fill_budget(
+    candidates: _Candidates, options: ContextOptions, filler: BudgetFiller, budget: int
+) -> tuple[list[Passage], dict[str, Any], bool]:
+    """Keep the candidates that fit the budget.
+
+    Returns:
+        Their passages; the tokens, for `why`; and whether all were kept whole.
+    """
+    best_first = _rank_for_budget(candidates, options, budget)
+    kept, passages, tokens = filler.fill(best_first, budget)
+    candidates.keep(kept, "token_budget")
+    spent = {"token_budget": budget, "tokens": tokens, "left": budget - tokens}
+    spent |= describe_counter(options.token_counter)
+    return passages, spent, _are_whole(kept, best_first)
 
 
 def _rank_for_budget(
@@ -270,31 +337,44 @@ def _rank_for_budget(
     return rank_segments(candidates.chunks, beside=first, budget=budget)
 
 
-def _are_whole(kept: Sequence[Chunk], listed: Sequence[Chunk]) -> bool:
+def _are_whole(kept: Sequence[Chunk], best_first: Sequence[Chunk]) -> bool:
     """Whether all were kept, none of them cut: a slice has another position."""
-    pairs = zip(kept, listed, strict=False)
-    return len(kept) == len(listed) and all(a.position == b.position for a, b in pairs)
+    if len(kept) != len(best_first):
+        return False
+    pairs = zip(kept, best_first, strict=True)
+    return all(one.position == other.position for one, other in pairs)
 
 
 def _mark_problems(
     chunks: list[Chunk], problems: Mapping[str, OpragError]
 ) -> list[Chunk]:
-    """The chunks, with what is wrong with each; without a name they have no place."""
+    """Record on each chunk the error that `on_problem="warn"` did not raise.
+
+    Chunks of unnamed documents lose their place.
+    """
     if not problems and not any(c.document_key.startswith(UNNAMED) for c in chunks):
         return chunks
     marked = []
     at_place = Counter((chunk.document_key, chunk.position) for chunk in chunks)
     for chunk in chunks:
-        kind = None
-        is_alone = at_place[chunk.document_key, chunk.position] == 1
-        if chunk.document_key.startswith(UNNAMED):
-            chunk, kind = drop_place(chunk), MissingDocumentError.kind  # noqa: PLW2901 -- the same chunk
-        elif chunk.document_key not in problems:
-            pass
-        elif chunk.position is None or not is_alone:
-            kind = problems[chunk.document_key].kind
-        marked.append(chunk._replace(problem=chunk.problem or kind))
+        shares_place = at_place[chunk.document_key, chunk.position] > 1
+        kind = _find_problem_kind(chunk, problems, shares_place=shares_place)
+        is_unnamed = chunk.document_key.startswith(UNNAMED)
+        kept = drop_place(chunk) if is_unnamed else chunk
+        marked.append(kept._replace(problem=kept.problem or kind))
     return deduplicate(marked)
+
+
+def _find_problem_kind(
+    chunk: Chunk, problems: Mapping[str, OpragError], *, shares_place: bool
+) -> str | None:
+    """Return the kind of error that concerns a chunk; None if none does."""
+    if chunk.document_key.startswith(UNNAMED):
+        return MissingDocumentError.kind
+    error = problems.get(chunk.document_key)
+    if error is None:
+        return None
+    return error.kind if chunk.position is None or shares_place else None
 
 
 def load_texts_then(
@@ -314,45 +394,3 @@ def load_texts_then(
         return await aload_texts_then(options, work)
 
     return Effect(load_then_work, aload_then_work)
-
-
-@dataclass(frozen=True)
-class OrderedContext(Generic[_T]):
-    """The passages kept, in reading order, or best first with `order="rank"`.
-
-    Together, as the texts are sent and joined by `options.separator`, they take at
-    most `options.token_budget` tokens.
-    """
-
-    passages: list[_T]
-    """Empty without hits. Adapters hold one object per passage."""
-    used_all: bool
-    """Whether every chunk was used: False as soon as `top_n` or the budget left one
-    out or cut it."""
-    seen_before: Sequence[Chunk] = ()
-    """Chunks left out only because they were seen before."""
-    problems: tuple[OpragError, ...] = ()
-    """One for each document that cannot be put in order (`on_problem="warn"`), and for
-    each file of several documents."""
-    lacking: InvalidOptionError | None = None
-    """Why `widen` could read no neighbours."""
-    came: int = 0
-    """The number of chunks, if all were used and more may exist; else 0."""
-    why: Mapping[str, Any] = field(default_factory=dict)
-    """As plain data: the ranks `kept`, those `dropped` by each step (`duplicate`,
-    `version`, `blank` for white space without a place, `seen`, `top_n`,
-    `token_budget`), and, if there are any, `doubts`, the ranks `chained` by other
-    chunks of the document (their `overlaps`, their `links`, their `numbers`), the `ids`
-    of the chunks in each merged passage by its rank, and the budget's tokens."""
-
-    def map(self, make: Callable[[_T], _Made]) -> OrderedContext[_Made]:
-        """Return the same with an object of a framework for each passage."""
-        return replace(self, passages=list(map(make, self.passages)))  # type: ignore[arg-type,return-value]  # of another type
-
-    def warn_and_return(self, problems: Problems) -> list[_T]:
-        """Return what is read; warn of what is wrong with it."""
-        budget = self.why.get("token_budget")
-        unfilled = (budget, self.came) if budget and self.came else None
-        if self.problems or self.lacking or unfilled:
-            problems.warn(self.problems, self.lacking, unfilled)
-        return self.passages

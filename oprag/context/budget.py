@@ -1,10 +1,9 @@
 """The chunks that a token budget holds, as they are sent.
 
-What comes is best first, and stays so while it is chosen: cutting
-drops the least relevant chunk and not the end of the document. With
-`selection="recall"` text is chosen by rank and position; either way it is taken while
-the sum of its counts fits. Then what comes of it is counted, and the worst chunk
-dropped, until it fits.
+Chunks arrive best first (with `selection="recall"` by rank and position) and are chosen
+in that order, so what is dropped is the least relevant chunk, not the end of the
+document. They are taken while the sum of their counts fits; then the finished context
+is counted, and the worst chunk dropped until it fits.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ LONG_TOKEN = 8
 """Characters of a token in the longest words: full texts are read on so far."""
 SHORT_CHUNK = 64
 """Tokens that a short chunk has: half of OP-RAG's 128."""
-_LEAST_JUDGING = 48
-_UNUSED = 0.03
+_MIN_SEEDS = 48
+_MAX_UNUSED_SHARE = 0.03
 """Share of a budget that may be left over before chunks are cut."""
 _IN_COMMON = 4
-"""Tokens, at most, that two texts take less where they meet than each by itself."""
-_CUT = 16
+"""The most tokens that joining two texts saves over counting each alone."""
+_MAX_CUT_CHUNKS = 16
 """How many of the next chunks are looked at for sentences that fit."""
 
 SentText: TypeAlias = Callable[[Chunk, str], str]
@@ -89,8 +88,11 @@ def too_small(token_budget: int, needed: int) -> BudgetTooSmallError:
 
 
 def count_seeds(token_budget: int) -> int:
-    """Return how many of the best say what text is worth: as many as fill a budget."""
-    return max(_LEAST_JUDGING, ceil(token_budget / SHORT_CHUNK))
+    """Return how many of the best chunks lend worth to the text around them.
+
+    As many short chunks as fill the budget, see `recall.py`.
+    """
+    return max(_MIN_SEEDS, ceil(token_budget / SHORT_CHUNK))
 
 
 class BudgetFiller:
@@ -149,12 +151,14 @@ class BudgetFiller:
         return self._render(kept)
 
     def _count_chunk(self, chunk: Chunk) -> int:
-        """Tokens of a chunk as it is sent: its stored count where that is of it."""
-        sent, name, stored = self._write_as_sent(chunk), self._counter.name, None
-        counted = name and chunk.metadata.get(TOKEN_COUNTER) == name
-        if counted and chunk.exact and sent == chunk.text:
+        """Count a chunk as it is sent: its stored count, if that is of this text."""
+        sent, name = self._write_as_sent(chunk), self._counter.name
+        has_our_count = name and chunk.metadata.get(TOKEN_COUNTER) == name
+        if has_our_count and chunk.exact and sent == chunk.text:
             stored = as_number(chunk.metadata.get(TOKEN_COUNT))
-        return self._counter(sent) if stored is None else stored
+            if stored is not None:
+                return stored
+        return self._counter(sent)
 
     def _write_as_sent(self, chunk: Chunk) -> str:
         if self._sent_text is None:
@@ -217,6 +221,7 @@ class BudgetFiller:
         self, kept: list[Chunk], budget: int, least: int = 1
     ) -> list[Chunk]:
         """Leave out the worst until the finished context fits, or `least` are left."""
+        # Counting the whole context is slow: drop by estimate first, then count again.
         while (excess := self._count_needed(kept) - budget) > 0 and len(kept) > least:
             while excess > 0 and len(kept) > least:
                 *kept, worst = kept
@@ -250,19 +255,26 @@ class BudgetFiller:
         self, kept: list[Chunk], rest: Sequence[Chunk], budget: int
     ) -> list[Chunk]:
         """Take whole sentences of the next chunks where much of the budget is left."""
+        for chunk in islice(rest, _MAX_CUT_CHUNKS):
+            room = budget - self._count_needed(kept)
+            if room <= _MAX_UNUSED_SHARE * budget:
+                break
+            kept = self._fit_beginning(chunk, kept, budget, room)
+        return kept
+
+    def _fit_beginning(
+        self, chunk: Chunk, kept: list[Chunk], budget: int, room: int
+    ) -> list[Chunk]:
+        """Return `kept` and as long a beginning of the chunk as fits, if any does."""
         from oprag.context.pieces import list_beginnings
 
-        for chunk in islice(rest, _CUT):
-            room = budget - self._count_needed(kept)
-            if room <= _UNUSED * budget:
-                break
-            parts = list_beginnings(chunk, kept)
-            while fitting := bisect_right(parts, room, key=self._count_chunk):
-                part = parts[fitting - 1]
-                more = [*kept, part]
-                excess = self._count_needed(more) - budget
-                if excess <= 0:
-                    kept = more
-                    break
-                room = self._count_chunk(part) - excess
+        parts = list_beginnings(chunk, kept)
+        while fitting := bisect_right(parts, room, key=self._count_chunk):
+            part = parts[fitting - 1]
+            more = [*kept, part]
+            excess = self._count_needed(more) - budget
+            if excess <= 0:
+                return more
+            # Too long once joined: try a beginning shorter by the excess.
+            room = self._count_chunk(part) - excess
         return kept

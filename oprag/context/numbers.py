@@ -21,7 +21,7 @@ from oprag.context.number_places import (
     pack_places,
     unpack_places,
 )
-from oprag.context.passages import fill_gap, slices
+from oprag.context.passages import fill_gap, locate_spans
 from oprag.context.text import header
 from oprag.errors import InvalidOptionError
 from oprag.marks import length_written, unescape_marks
@@ -331,7 +331,7 @@ class CitationNumbers:
         for passage in read:
             texts.setdefault(text_hash(passage.text), passage)
             of = pieces.setdefault((passage.document_key, passage.part), [])
-            for span, offset in slices(passage.text, passage.spans) or ():
+            for span, offset in locate_spans(passage.text, passage.spans) or ():
                 of.append((span, offset, passage))
         cited = {}
         for number, entry in enumerate(self._entries, start=1):

@@ -1,4 +1,4 @@
-"""Passages: of one chunk or of joined neighbours, and those that results were.
+"""Build passages of one chunk or of joined neighbours; read back those of results.
 
 Chunks are joined by their offsets. Texts are never compared to find an overlap: with
 exact offsets the overlap is arithmetic, and text that happens to repeat cannot be lost
@@ -47,7 +47,7 @@ def single_passage(chunk: Chunk) -> Passage:
 
 
 def _is_as_written(written: WrittenPlace, chunk: Chunk) -> bool:
-    """Return whether a place is that of a chunk, and its text unchanged."""
+    """Return whether the chunk still has the place and text that were written."""
     return written.whole == chunk.span and written.text_hash == text_hash(chunk.text)
 
 
@@ -61,7 +61,8 @@ def read_passages(hits: Sequence[Hit]) -> list[Passage]:
     passages = []
     for chunk in read_chunks(hits, documents, problems={}):
         written = read_written(chunk.metadata)
-        if written is not None:  # alone it says what it said, whatever is beside it
+        # Trust the place written on this result, whatever hits are beside it.
+        if written is not None:
             position, span, part = read_position(written, chunk.text)
             chunk = chunk._replace(  # noqa: PLW2901 -- the same chunk
                 rank=written.rank or 0,
@@ -71,7 +72,7 @@ def read_passages(hits: Sequence[Hit]) -> list[Passage]:
                 problem=written.problem,
             )
         passage = single_passage(chunk)
-        # The number is that of this text, and of a result.
+        # A number holds only for the text it was given to.
         if written is not None and _is_as_written(written, chunk):
             passage = passage._replace(number=written.number)
         passages.append(passage)
@@ -126,17 +127,7 @@ def merge_adjacent(
     run: list[Chunk] = []
     end = 0
     for chunk in chunks:
-        joins = (
-            run
-            and chunk.span is not None
-            and chunk.fits_span
-            and run[-1].fits_span
-            and (chunk.document_key, chunk.part) == (run[0].document_key, run[0].part)
-            and run[0].span is not None
-            and run[0].span[0] <= chunk.span[0] <= end + SMALL_GAP
-            and (chunk.span[0] < end or are_of_one_file(run[-1], chunk))
-        )
-        if run and not joins:
+        if run and not _continues(run, chunk, end):
             passages.append(_join(run, source_text))
             run = []
         if chunk.span is not None:
@@ -145,6 +136,21 @@ def merge_adjacent(
     if run:
         passages.append(_join(run, source_text))
     return passages
+
+
+def _continues(run: Sequence[Chunk], chunk: Chunk, end: int) -> bool:
+    """Return whether the chunk joins the run, whose text ends at `end`."""
+    first, last = run[0], run[-1]
+    if (chunk.document_key, chunk.part) != (first.document_key, first.part):
+        return False
+    if first.span is None or chunk.span is None:
+        return False
+    if not (last.fits_span and chunk.fits_span):
+        return False
+    if not first.span[0] <= chunk.span[0] <= end + SMALL_GAP:
+        return False
+    # Chunks that only touch may be of two files; overlapping text would prove one.
+    return chunk.span[0] < end or are_of_one_file(last, chunk)
 
 
 def _join(run: Sequence[Chunk], source_text: TextByName | None) -> Passage:
@@ -183,10 +189,11 @@ def fill_gap(spans: Sequence[Span], start: int) -> str:
     return " " if start - spans[-1].end == 1 else "\n\n"
 
 
-def slices(text: str, spans: Sequence[Span]) -> list[tuple[Span, int]] | None:
-    """Each span and what to subtract for its place in the text.
+def locate_spans(text: str, spans: Sequence[Span]) -> list[tuple[Span, int]] | None:
+    """Return each span with its offset: what to subtract for its index in the text.
 
-    None where the text is not made of slices that long.
+    None if the text is not made of exactly these spans and the white space between
+    them.
     """
     places, length = [], 0
     for number, span in enumerate(spans):
@@ -209,8 +216,10 @@ def _slices_of(chunk: Chunk, chunks: Sequence[Chunk]) -> list[Chunk]:
         return [chunk]
     if chunk.span is None or not any(_overlap(chunk, other) for other in chunks):
         return [chunk]
-    cuts = slices(chunk.text, read_spans(chunk.metadata, chunk.span)) or ()
-    parts = [(span, chunk.text[span[0] - n : span[1] - n]) for span, n in cuts]
+    cuts = locate_spans(chunk.text, read_spans(chunk.metadata, chunk.span)) or ()
+    parts = [
+        (span, chunk.text[span[0] - offset : span[1] - offset]) for span, offset in cuts
+    ]
     return [slice_of(chunk, *span, text) for span, text in parts] or [chunk]
 
 

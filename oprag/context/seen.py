@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Passage, Span
-from oprag.context.passages import slices
+from oprag.context.passages import locate_spans
 from oprag.context.pieces import slice_of
 from oprag.errors import InvalidOptionError, describe_type
 from oprag.locating import merge_ranges
@@ -152,7 +152,7 @@ class Seen:
     def _unread(self, chunk: Chunk) -> Iterator[Chunk]:
         if self._holds(chunk):
             return
-        places = slices(chunk.text, _spans(chunk)) or []
+        places = locate_spans(chunk.text, _spans(chunk)) or []
         known = [self._find_read(chunk, *place) for place in places]
         if not any(known):
             yield chunk
@@ -167,7 +167,7 @@ class Seen:
         if self._holds(chunk):
             yield chunk._replace(position=None, span=None)
             return
-        for span, offset in slices(chunk.text, _spans(chunk)) or ():
+        for span, offset in locate_spans(chunk.text, _spans(chunk)) or ():
             for start, end in self._find_read(chunk, span, offset):
                 text = chunk.text[start - offset : end - offset]
                 yield slice_of(chunk, start, end, text)
@@ -178,7 +178,7 @@ class Seen:
         Such a chunk is never cut: that would be a guess.
         """
         text = chunk.text
-        placed = slices(text, _spans(chunk)) is not None
+        placed = locate_spans(text, _spans(chunk)) is not None
         for part, pieces in self._find_shown(chunk):
             if part != chunk.part and None not in {part, chunk.part}:
                 continue
@@ -191,7 +191,7 @@ class Seen:
         self, text: str, spans: Sequence[Span], chunk: Chunk, number: int | None = None
     ) -> None:
         document, source = _source_of(chunk)
-        places = slices(text, spans)
+        places = locate_spans(text, spans)
         if places is None:
             self._add_piece(document, source, (None, text), number)
         for (start, end), offset in places or ():

@@ -14,7 +14,7 @@ from oprag.metadata import as_number
 from oprag.positions.identity import FILE_KEYS, FRAMEWORK_IDS, ID_KEYS, DocumentKey
 from oprag.positions.keys import PART_KEYS, look_up
 from oprag.positions.reader import identify_documents, read_chunks
-from oprag.positions.shared_names import STRONG_FACTS, plain
+from oprag.positions.shared_names import STRONG_FACTS, normalize_value
 from oprag.positions.validity import check_positions, deduplicate
 
 
@@ -101,7 +101,7 @@ class Unplaced(NamedTuple):
     def page_of(hit: Hit) -> PageKey | None:
         """Return the page of a chunk; None where it is on one without a number."""
         facts = tuple(
-            None if value is None else plain(value)
+            None if value is None else normalize_value(value)
             for value in map(hit.metadata.get, STRONG_FACTS)
         )
         key = _find_part_key(hit)

@@ -55,6 +55,11 @@ class Scheme(NamedTuple):
     characters: bool
     """Whether the position counts characters, so that it gives a span."""
 
+    @property
+    def is_framework_offsets(self) -> bool:
+        """Whether it reads the framework's own offsets (`Hit.offsets`)."""
+        return not self.start
+
 
 SCHEMES = (
     Scheme(CHAR_START, CHAR_END, (PART_INDEX,), characters=True),

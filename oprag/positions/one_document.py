@@ -6,10 +6,12 @@ used, so a document never mixes characters with ordinals. Where none fits all, o
 some carry orders these, and pages the rest. Positions that count from different texts
 are never compared (`origins.py`).
 
-Three words of this file:
+Four words of this file:
 
     part     the page, row or record that a position counts in; None for the document
     origin   the text that a position counts from: the document, a part, a section
+    frame    what the offsets of a LlamaIndex node count from: the document, a parent,
+             or unknown (`Hit.frame`)
     result   a chunk that oprag gave before: under the key `oprag` it has the place that
              was written then, or that it has none, and no other key is asked
 """
@@ -89,7 +91,7 @@ class OneDocument:
         except PositionError as raised:
             error, positions = raised, [NO_PLACE] * len(self.hits)
         else:
-            error = self._find_lacking(positions)
+            error = self._report_unplaced(positions)
         if error is not None:
             if problems is None:
                 raise error
@@ -101,32 +103,33 @@ class OneDocument:
         if is_without_place(hit):
             return NO_PLACE
         if self.position_keys is not None and not has_written_place(hit):
-            return self._read_named([hit])[0]
-        return self._read_some([hit])[0]
+            return self._read_by_user_keys([hit])[0]
+        return self._read_some_by_scheme([hit])[0]
 
     def _read_together(self) -> list[Position]:
-        """Return the position of each hit, whatever order the hits came in.
+        """Return the position of each hit.
 
-        Of a result without a place, that is its page. A text without any position that
-        came again with one is the same chunk.
+        A result without a place gets its page. A hit without a position takes that of a
+        hit with the same text.
         """
         twins = self._find_twins()
-        hits, numbers = list[Hit](), list[int]()
+        remaining, indices = list[Hit](), list[int]()
         positions = [NO_PLACE] * len(self.hits)
         for i, hit in enumerate(self.hits):
             if is_without_place(hit):
                 positions[i] = _read_written_page(hit)
             elif i not in twins:
-                hits.append(hit)
-                numbers.append(i)
-        for i, position in zip(numbers, self._read_all(hits), strict=True):
+                remaining.append(hit)
+                indices.append(i)
+        read = self._read_by_first_fit(remaining)
+        for i, position in zip(indices, read, strict=True):
             positions[i] = position
         for i, twin in twins.items():
             positions[i] = positions[twin]
         return positions
 
     def _find_twins(self) -> dict[int, int]:
-        """Return the hits without any position, and those of the same text with one."""
+        """Map each hit without a position to one of the same text that has one."""
         texts = {hit.text for hit in self.hits}
         if self.position_keys is not None or len(texts) == len(self.hits):
             return {}
@@ -149,14 +152,15 @@ class OneDocument:
                 unknown.append(i)
         return dict.fromkeys(unknown, known[0]) if known else {}
 
-    def _find_lacking(self, positions: Sequence[Position]) -> PositionError | None:
+    def _report_unplaced(self, positions: Sequence[Position]) -> PositionError | None:
+        """Return the error for hits without a place; None if each has one."""
         rows = zip(self.hits, self.ranks, positions, strict=True)
         lacking = [(hit, rank) for hit, rank, at in rows if at == NO_PLACE]
         if not lacking:
             return None
         return report_no_position(lacking, self.key, self.position_keys, self.hits)
 
-    def _read_all(self, hits: Sequence[Hit]) -> list[Position]:
+    def _read_by_first_fit(self, hits: Sequence[Hit]) -> list[Position]:
         """Read the hits by the first of these that places all of them.
 
         What was written on results; the user's keys; one scheme; the links between
@@ -165,22 +169,23 @@ class OneDocument:
         """
         of_results = all(has_written_place(hit) for hit in hits)
         if self.position_keys is not None and not of_results:
-            return self._read_named(hits)
+            return self._read_by_user_keys(hits)
         schemes = () if have_written_numbers(hits) else SCHEMES
         for scheme in [_RESULT_SCHEME] if of_results else schemes:
-            positions = self._read_by(hits, scheme)
+            positions = self._read_by_scheme(hits, scheme)
             if positions is not None:
                 return positions
         if (numbered := read_links(hits)) is not None:
             self.is_linked = True
             return numbered
         pages = [place_at_page(part) for part in read_parts(hits, PART_KEYS) or ()]
-        some = self._read_some(hits)
+        some = self._read_some_by_scheme(hits)
+        # A page for every hit, no two alike, is better than offsets for some of them.
         if NO_PLACE in some and len({*pages}) == len(hits):
             return pages
         return some
 
-    def _read_named(self, hits: Sequence[Hit]) -> list[Position]:
+    def _read_by_user_keys(self, hits: Sequence[Hit]) -> list[Position]:
         """Read all by the user's keys.
 
         Raises:
@@ -195,7 +200,9 @@ class OneDocument:
             raise report_not_comparable(self.key, values, self.position_keys) from None
         return positions
 
-    def _read_by(self, hits: Sequence[Hit], scheme: Scheme) -> list[Position] | None:
+    def _read_by_scheme(
+        self, hits: Sequence[Hit], scheme: Scheme
+    ) -> list[Position] | None:
         """Read by one scheme; None unless all hits follow it.
 
         Raises:
@@ -207,9 +214,10 @@ class OneDocument:
             return None
         parts = read_parts(hits, scheme.parts)
         if parts is None:
-            if scheme.start or any(hit.document != self.key for hit in hits):
+            are_of_one_text = all(hit.document == self.key for hit in hits)
+            if not scheme.is_framework_offsets or not are_of_one_text:
                 return None
-            parts = [None] * len(hits)  # offsets in the one text that all are of
+            parts = [None] * len(hits)
         origins = self._find_origins(hits, scheme, starts, parts)
         if not are_comparable(origins):
             raise self._report_origins(hits, scheme, origins)
@@ -228,9 +236,9 @@ class OneDocument:
             # LangChain's splitters count in each section again where a document was
             # cut into sections first.
             origins = find_sections(hits, starts, parts)
-        elif not scheme.start:
+        elif scheme.is_framework_offsets:
             # LlamaIndex's offsets count from the node's source, which may be a parent.
-            origins = self._find_frames(hits, starts, parts)
+            origins = self._find_origins_of_offsets(hits, starts, parts)
         elif scheme.characters or any(hit.document == self.key for hit in hits):
             of_part = {part: Origin(part) for part in {*parts}}
             origins = [of_part[part] for part in parts]
@@ -250,7 +258,7 @@ class OneDocument:
                     origins[i] = Origin(parts[i], origins[i].text)
         return origins
 
-    def _find_frames(
+    def _find_origins_of_offsets(
         self, hits: Sequence[Hit], starts: Sequence[int], parts: Sequence[int | None]
     ) -> list[Origin]:
         """Return the origins of framework offsets; each part has its own last chunk."""
@@ -279,23 +287,25 @@ class OneDocument:
             origin = f"one of several texts (the chunks differ in {differing})"
         return report_unscoped(self.key, key, origin, keys or (key,))
 
-    def _read_some(self, hits: Sequence[Hit]) -> list[Position]:
+    def _read_some_by_scheme(self, hits: Sequence[Hit]) -> list[Position]:
         """Read by the first scheme that any hit follows; others by their pages."""
         for scheme in (*SCHEMES, _RESULT_SCHEME):
             starts = read_starts(hits, scheme)
-            there = [
+            following = [
                 hit for hit, at in zip(hits, starts, strict=True) if at is not None
             ]
-            if not there or (
-                scheme != _RESULT_SCHEME and all(map(has_written_place, there))
+            # If only results follow this scheme, it is not theirs: `_RESULT_SCHEME`
+            # comes last.
+            if not following or (
+                scheme != _RESULT_SCHEME and all(map(has_written_place, following))
             ):
                 continue
             try:
-                read = self._read_by(there, scheme)
+                positions = self._read_by_scheme(following, scheme)
             except PositionError:
                 continue
-            if read is not None:
-                return _add_pages(hits, starts, read, scheme)
+            if positions is not None:
+                return _add_pages(hits, starts, positions, scheme)
         parts = read_parts(hits, PART_KEYS) or [None] * len(hits)
         return [place_at_page(part) for part in parts]
 
@@ -361,7 +371,7 @@ def _read_position(hit: Hit, scheme: Scheme, start: int, part: int | None) -> Po
     recorded: Any = None
     if scheme.end is not None:
         recorded = hit.metadata.get(scheme.end)
-    elif not scheme.start and hit.offsets is not None:
+    elif scheme.is_framework_offsets and hit.offsets is not None:
         recorded = hit.offsets[1]
     if recorded is not None and recorded != end and as_number(recorded) != end:
         end = start

@@ -24,7 +24,7 @@ from oprag.positions.keys import (
 from oprag.positions.one_document import NO_PLACE, OneDocument, place_at_page
 from oprag.positions.place import Position, is_unfit, read_proof
 from oprag.positions.shared_names import separate_by_facts
-from oprag.result_key import is_unchanged, read_written
+from oprag.result_key import WrittenPlace, is_unchanged, read_written
 
 _UNNAMED_DIGITS = 12
 
@@ -38,15 +38,20 @@ def identify_documents(
 ) -> list[Identity]:
     """Read key and name of the document of each hit.
 
-    Precedence: the user's key; the key of a result; `doc_key`; then what identifies a
-    document for a framework or an application (`ref_doc_id`, `document_id`, `doc_id`,
-    `file_id`, `artifact_id`), then `source`, `file_path` and other names of files; then
-    the attributes `document_id`, `file_id`, `artifact_id` of the framework's object.
-    An id that a framework made up (a UUID, or one of a page, row or section) says
-    nothing where a file is named: the file is the document then. Empty strings,
-    LlamaIndex's string "None" and "blob" are no identity. Addresses of a page, a line
-    or a second of a file are the file's; letters that are composed in another way, and
-    `./` in front, make no other name. Several files of one name are told apart
+    The first of these that a hit has:
+
+    1. the user's key
+    2. the key of a result
+    3. `doc_key`
+    4. what identifies a document for a framework or an application (`ref_doc_id`,
+       `document_id`, `doc_id`, `file_id`, `artifact_id`)
+    5. `source`, `file_path` and other names of files
+    6. the attributes `document_id`, `file_id`, `artifact_id` of the framework's object
+
+    If a file is named, a generated id (a UUID, or the id of a page, row or section) is
+    ignored. Empty strings, LlamaIndex's string "None" and "blob" are no identity. A URL
+    of a page, line or second counts as the URL of the file; Unicode composition and a
+    leading `./` make no difference. Several files of one name are told apart
     (`separate_by_facts`), unless the user says what identifies a document.
 
     A hit that names no document and has no position, among hits that name one, is a
@@ -70,16 +75,19 @@ def identify_documents(
             position.
     """
     found = [identify_document(hit, document_key) for hit in hits]
+    none_named = not any(found)
+    # Among named hits, one without a name is tolerated unless it may have a position:
+    # a position needs a document.
     for rank, hit in enumerate(hits):
         if found[rank] is None and (
-            not any(found) or _may_have_position(hit, position_keys)
+            none_named or _may_have_position(hit, position_keys)
         ):
             error = _report_missing(hit, rank, document_key)
             if problems is None:
                 raise error
-            problems.setdefault(_name_by_text(hit).key, error)
+            problems.setdefault(_identify_by_text(hit).key, error)
     documents = [
-        document or _name_by_text(hit)
+        document or _identify_by_text(hit)
         for document, hit in zip(found, hits, strict=True)
     ]
     names = disambiguate_names((each.key, each.name) for each in documents)
@@ -91,7 +99,7 @@ def identify_documents(
     return named if document_key is not None else separate_by_facts(hits, named)
 
 
-def _name_by_text(hit: Hit) -> Identity:
+def _identify_by_text(hit: Hit) -> Identity:
     return Identity(UNNAMED + short_hash(hit.text, _UNNAMED_DIGITS), "")
 
 
@@ -157,55 +165,66 @@ def read_chunks(
     for rank, identity in enumerate(documents):
         groups.setdefault(identity.key, []).append(rank)
     positions = [NO_PLACE] * len(hits)
-    linked = set[int]()
+    linked_ranks = set[int]()
     for key, ranks in groups.items():
         if all(hits[rank].chained is not None for rank in ranks):
             for rank in ranks:
                 positions[rank] = _read_chained(hits[rank].chained)
             continue
-        document = OneDocument(
-            key, [hits[rank] for rank in ranks], ranks, position_keys
-        )
-        for rank, position in zip(ranks, document.read(problems), strict=True):
+        group = OneDocument(key, [hits[rank] for rank in ranks], ranks, position_keys)
+        for rank, position in zip(ranks, group.read(problems), strict=True):
             positions[rank] = position
-        linked.update(ranks if document.is_linked else ())
+        linked_ranks.update(ranks if group.is_linked else ())
     return [
-        _make_chunk(rank, hit, document, positions[rank], is_linked=rank in linked)
-        for rank, (hit, document) in enumerate(zip(hits, documents, strict=True))
+        _make_chunk(
+            rank, hit, identity, positions[rank], is_linked=rank in linked_ranks
+        )
+        for rank, (hit, identity) in enumerate(zip(hits, documents, strict=True))
     ]
 
 
 def _make_chunk(
-    rank: int, hit: Hit, document: Identity, position: Position, *, is_linked: bool
+    rank: int, hit: Hit, identity: Identity, position: Position, *, is_linked: bool
 ) -> Chunk:
     metadata = hit.metadata
     # Hundreds per query: positional arguments are faster.
     chunk = Chunk(
         hit.text,
-        document.key,
+        identity.key,
         rank,
         *position,
         hit.score,
-        document.name,
+        identity.name,
         metadata,
         hit.source,
         "chained" if is_linked else read_proof(metadata, hit.text, position.span),
-        derived=document.derived,
+        derived=identity.derived,
     )
-    if document.shared_name is not None:
-        chunk = chunk._replace(shared_name=document.shared_name)
+    if identity.shared_name is not None:
+        chunk = chunk._replace(shared_name=identity.shared_name)
     if hit.chained is not None:
-        is_proved = position.span is not None or hit.chained.number is not None
-        proof: Proof = "chained" if is_proved else "none"
-        among = hit.chained.among
-        return chunk._replace(proof=proof, scoped=hit.chained.scoped, among=among)
-    of_parent = counts_from_parent(hit) and metadata["doc_id"] != document.name
-    if of_parent or _is_window(hit):
+        return _apply_chained(chunk, hit.chained, position)
+    may_count_from_parent = (
+        counts_from_parent(hit) and metadata["doc_id"] != identity.name
+    )
+    if may_count_from_parent or _is_window(hit):
         chunk = chunk._replace(scoped=False)
     written = read_written(metadata)
-    if written is None:
-        return chunk
-    if position.key is not None and is_without_place(hit):
+    return chunk if written is None else _apply_written(chunk, hit, written)
+
+
+def _apply_chained(chunk: Chunk, place: ChainedPlace, position: Position) -> Chunk:
+    """Return the chunk with what other chunks prove of its place."""
+    is_proved = position.span is not None or place.number is not None
+    proof: Proof = "chained" if is_proved else "none"
+    return chunk._replace(proof=proof, scoped=place.scoped, among=place.among)
+
+
+def _apply_written(chunk: Chunk, hit: Hit, written: WrittenPlace) -> Chunk:
+    """Return the chunk of a result with what was written on it."""
+    # This result has a page but no place: keep the problem and the chain order that
+    # were written on it.
+    if chunk.position is not None and is_without_place(hit):
         chunk = chunk._replace(problem=written.problem, among=written.among)
     return chunk._replace(verbatim=False) if is_unfit(written) else chunk
 

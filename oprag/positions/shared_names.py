@@ -44,10 +44,12 @@ _WEAK = re.compile(
 """Keys that differ between files, and sometimes between chunks of one file."""
 _NO_SECTION = frozenset(("language", "lang", "locale", "id", "_id", "_collection_name"))
 """Keys that do not say from which text the offsets of a chunk count."""
-_OF_STORES = frozenset(("_id", "_collection_name", *SCORE_KEYS))
+_KEYS_ADDED_BY_STORES = frozenset(("_id", "_collection_name", *SCORE_KEYS))
 _SUFFIX_DIGITS = 4
-_FEW = 2
+_MIN_CHUNKS = 2
 """Chunks by which a group shows that it is a text of its own."""
+_MIN_GROUPS = 2
+"""Groups of so many chunks that a key must make to separate files."""
 
 
 class Separation(NamedTuple):
@@ -82,11 +84,11 @@ def separate_by_facts(
         if len({*facts}) == 1:
             continue
         for i, fact in zip(members, facts, strict=True):
-            separated[i] = _separate(identities[i], fact)
+            separated[i] = _identify_file(identities[i], fact)
     return separated
 
 
-def _separate(identity: Identity, fact: Hashable, folder: str = "") -> Identity:
+def _identify_file(identity: Identity, fact: Hashable, folder: str = "") -> Identity:
     """Return the identity of one of several files of a name."""
     digest = document_key(f"{identity.key}\n{fact!r}")
     suffix = as_line(folder) or digest[:_SUFFIX_DIGITS]
@@ -97,23 +99,25 @@ def _separate(identity: Identity, fact: Hashable, folder: str = "") -> Identity:
 
 def _read_facts(hits: Sequence[Hit]) -> list[Hashable]:
     """Return for each hit of one name what separates it from other files."""
+    # A result already says which file it is of.
     if is_result(hits[0].metadata):
         return [()] * len(hits)
-    version = hits[0].metadata.get(DOC_VERSION)
-    texts = [""] * len(hits)
-    if any(hit.metadata.get(DOC_VERSION) != version for hit in hits):
+    first_version = hits[0].metadata.get(DOC_VERSION)
+    versions = [""] * len(hits)
+    if any(hit.metadata.get(DOC_VERSION) != first_version for hit in hits):
+        # `index_documents` replaces texts: these are versions of one document.
         if are_indexed(hits):
             return [()] * len(hits)
-        texts = _read_texts(hits)
+        versions = _read_conflicting_versions(hits)
     first = hits[0].metadata.keys()
     if first.isdisjoint(STRONG_FACTS):
-        return [*texts]
+        return [*versions]
     keys = [key for key in STRONG_FACTS if _is_on_all(key, hits)]
     if not keys:
-        return [*texts]
+        return [*versions]
     facts: list[Hashable] = []
-    for hit, text in zip(hits, texts, strict=True):
-        facts.append((text, *(plain(hit.metadata[key]) for key in keys)))
+    for hit, version in zip(hits, versions, strict=True):
+        facts.append((version, *(normalize_value(hit.metadata[key]) for key in keys)))
     return facts
 
 
@@ -121,21 +125,22 @@ def _is_on_all(key: str, hits: Sequence[Hit]) -> bool:
     return all(hit.metadata.get(key) is not None for hit in hits)
 
 
-def plain(value: Any) -> str:
+def normalize_value(value: Any) -> str:
     """Return the same for values that some stores make of one another: 2 and 2.0."""
     number = as_number(value)
     return repr(value) if number is None else str(number)
 
 
-def _read_texts(hits: Sequence[Hit]) -> list[str]:
-    """Return the version of each hit's text, where a page has several; else nothing.
+def _read_conflicting_versions(hits: Sequence[Hit]) -> list[str]:
+    """Return each hit's version if any page has several; else empty strings.
 
-    Pages that were split one by one have a version each: these are no several texts.
+    Pages split one by one each have their own version, which does not make them
+    different texts.
     """
     versions = [_read_version(hit.metadata) for hit in hits]
     of_page: dict[str, set[str]] = {}
     for hit, version in zip(hits, versions, strict=True):
-        page = plain(hit.metadata.get(PART_INDEX))
+        page = normalize_value(hit.metadata.get(PART_INDEX))
         of_page.setdefault(page, set()).add(version)
     if all(len(each) == 1 for each in of_page.values()):
         return [""] * len(hits)
@@ -150,8 +155,8 @@ def _read_version(metadata: Mapping[str, Any]) -> str:
 def are_indexed(hits: Sequence[Hit]) -> bool:
     """Return whether `index_documents` wrote all versions, as their ids prove."""
     own = [hit for hit in hits if _read_version(hit.metadata)]
-    texts = {_read_version(hit.metadata) for hit in own}
-    return len(texts) > 1 and all(map(_is_indexed, own))
+    versions = {_read_version(hit.metadata) for hit in own}
+    return len(versions) > 1 and all(map(_is_indexed, own))
 
 
 def _is_indexed(hit: Hit) -> bool:
@@ -159,7 +164,9 @@ def _is_indexed(hit: Hit) -> bool:
     if index is None or not hit.id:
         return False
     metadata = drop_reserved_keys(hit.metadata)
-    written = {key: metadata[key] for key in metadata if key not in _OF_STORES}
+    written = {
+        key: metadata[key] for key in metadata if key not in _KEYS_ADDED_BY_STORES
+    }
     return make_indexed_id(written, index) == hit.id
 
 
@@ -168,10 +175,10 @@ def separate_by_positions(
 ) -> Separation:
     """Separate chunks of one document whose positions show that they are of several.
 
-    Where chunks have the same range and other texts, a fact of a file (a title, an
-    author, a date, a hash, a folder) separates groups of at least two chunks if within
-    each group all agree. Another key that does so names sections: their order is not
-    known.
+    If chunks claim one range with different texts, a fact of a file (title, author,
+    date, hash, folder) separates them, provided that no group it makes contradicts
+    itself and at least two groups have two chunks. If only another key does so, it
+    names sections, whose order is unknown.
 
     Args:
         chunks: As `read_chunks` gives them.
@@ -186,23 +193,23 @@ def separate_by_positions(
     for key, members in group_by_document(chunks).items():
         if len(members) == 1 or is_result(members[0].metadata):
             continue
-        if not _disagree(members):
+        if not _contradict(members):
             agreeing.add(key)
             if differing := _find_differing(members):
                 doubts[members[0].document_name or key] = differing
             continue
         fact = _find_divider(members, _is_weak)
         if fact is not None:
-            moved.update((chunk.rank, _move(chunk, fact)) for chunk in members)
+            moved.update((chunk.rank, _move_to_file(chunk, fact)) for chunk in members)
             continue
         section = _find_divider(members, _may_be_section)
         if section is not None:
-            _tell(_report_sections(members, section), problems)
+            _raise_or_collect(_report_sections(members, section), problems)
     separated = [moved.get(chunk.rank, chunk) for chunk in chunks]
     return Separation(separated, doubts, frozenset(agreeing))
 
 
-def _tell(error: PositionError, problems: dict[str, Any] | None) -> None:
+def _raise_or_collect(error: PositionError, problems: dict[str, Any] | None) -> None:
     if problems is None:
         raise error
     problems.setdefault(error.document, error)
@@ -256,12 +263,12 @@ def are_of_one_file(one: Chunk, other: Chunk) -> bool:
     )
 
 
-def _move(chunk: Chunk, fact: str) -> Chunk:
+def _move_to_file(chunk: Chunk, fact: str) -> Chunk:
     """Return the chunk as one of the file that a fact names."""
     value = chunk.metadata[fact]
     folder = str(value) if _FOLDER.search(fact) else ""
     was = Identity(chunk.document_key, chunk.document_name or "", chunk.document_key)
-    identity = _separate(was, (fact, plain(value)), folder)
+    identity = _identify_file(was, (fact, normalize_value(value)), folder)
     return chunk._replace(
         document_key=identity.key,
         document_name=identity.name or None,
@@ -296,7 +303,7 @@ def _find_differing(chunks: Sequence[Chunk]) -> tuple[str, ...]:
             continue
         if all(chunk.metadata.get(key) is value for chunk in chunks):
             continue
-        values = {plain(chunk.metadata.get(key)) for chunk in chunks}
+        values = {normalize_value(chunk.metadata.get(key)) for chunk in chunks}
         is_fact = _is_weak(key) and len(values) > 1
         if is_fact or 1 < len(values) < len(chunks):
             differing.append(key)
@@ -314,14 +321,15 @@ def _find_divider(chunks: Sequence[Chunk], may_be: Callable[[str], bool]) -> str
             continue
         groups: dict[str, list[Chunk]] = {}
         for chunk in chunks:
-            groups.setdefault(plain(chunk.metadata.get(key)), []).append(chunk)
-        large = [group for group in groups.values() if len(group) >= _FEW]
-        if len(large) >= _FEW and not any(map(_disagree, groups.values())):
+            value = normalize_value(chunk.metadata.get(key))
+            groups.setdefault(value, []).append(chunk)
+        large = [group for group in groups.values() if len(group) >= _MIN_CHUNKS]
+        if len(large) >= _MIN_GROUPS and not any(map(_contradict, groups.values())):
             found.append((len(groups), key))
     return min(found)[1] if found else None
 
 
-def _disagree(chunks: Sequence[Chunk]) -> bool:
+def _contradict(chunks: Sequence[Chunk]) -> bool:
     return find_contradiction(deduplicate(chunks)) is not None
 
 
