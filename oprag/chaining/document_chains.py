@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -20,6 +21,8 @@ from oprag.positions import PageNumbers, Unplaced
 _Page: TypeAlias = tuple[int | None, tuple[Hashable, ...]]
 """The number of a page, and what is known of its file."""
 _NOWHERE: _Page = (None, ("nowhere",))
+_BY_LINKS = -1
+"""Stands for a chain's number where links give the order."""
 _FACTS = ("kind", "document", "rank", "ranks", "keys", "position")
 """What an error keeps of the one in whose place it stands."""
 
@@ -32,6 +35,45 @@ class Counts(NamedTuple):
     """Those whose chunks are in order: by their overlaps, or as there is one alone."""
 
 
+@dataclass(frozen=True, slots=True)
+class _PageOrder:
+    """What is known of the order of the chunks of a page; texts are hashes."""
+
+    text_hashes: frozenset[int]
+    """Of the texts that are more than white space."""
+    starts: Mapping[int, int]
+    """The first character of each text; empty unless overlaps prove the order."""
+    chain_places: Mapping[int, tuple[int, int]]
+    """If no one chain joins all texts: the number of a text's chain, and its place
+    there."""
+    link_numbers: Mapping[str | None, int]
+    """If overlaps prove nothing: the numbers that links or a count give, by the ids of
+    the chunks."""
+    is_linked: bool
+    """Whether each chunk has such a number."""
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether all chunks are in order."""
+        return len(self.text_hashes) <= 1 or self.is_linked or bool(self.starts)
+
+    def proves_order_of(self, hits: Sequence[Hit]) -> bool:
+        """Return whether the order of these chunks is known, or there is none."""
+        if self.starts or all(hit.id in self.link_numbers for hit in hits):
+            return True
+        return len({hit.text for hit in hits}) <= 1
+
+    def find_chain_place(self, hit: Hit) -> tuple[int | None, int]:
+        """Return the number of a hit's chain, and its place there; None for none."""
+        number = self.link_numbers.get(hit.id)
+        if number is not None:
+            return _BY_LINKS, number
+        return self.chain_places.get(hash(hit.text), (None, 0))
+
+
+_UNKNOWN_ORDER = _PageOrder(frozenset(), {}, {}, {}, is_linked=False)
+
+
 class DocumentChains:
     """The order of the chunks of one document, page by page.
 
@@ -39,8 +81,8 @@ class DocumentChains:
 
     Args:
         chunks: All that can be read of the document.
-        wanted: Hits whose pages are looked at, all of whose chunks are among `chunks`;
-            None where that is true of all.
+        wanted: Hits whose pages are to be chained, if `chunks` is complete for these
+            pages alone; None if it is complete for all.
         scoped: Whether nothing hides chunks, so that the first is where a page begins.
     """
 
@@ -51,88 +93,37 @@ class DocumentChains:
         *,
         scoped: bool = True,
     ) -> None:
-        pages: dict[_Page, list[Hit]] = {}
-        self.is_known = True
+        pages, has_others = _group_by_page(chunks)
+        are_numbered = {number is not None for number, _ in pages}
+        self.is_known = not has_others and len(are_numbered) <= 1
         """Whether each chunk is on a page that is numbered, or none is."""
-        for chunk in chunks:
-            page: _Page | None = Unplaced.page_of(chunk)
-            if page is None:
-                self.is_known = False
-            else:
-                pages.setdefault(page, []).append(chunk)
-        if len({page[0] is None for page in pages}) > 1:
-            self.is_known = False
-        texts = {page: [each.text for each in of] for page, of in pages.items()}
-        chains: dict[_Page, Chain] = {}
-        if self.is_known and wanted is not None:
-            asked = {Unplaced.page_of(hit) for hit in wanted}
-            chains = chain_pages(
-                texts, [page for page in pages if page in asked], hidden=not scoped
-            )
-        elif self.is_known:
-            chains = chain_pages(texts, hidden=not scoped)
         self._scoped = scoped
-        self._starts: dict[_Page, dict[int, int]] = {}
-        self._there: dict[_Page, frozenset[int]] = {}
-        self._numbers: dict[_Page, dict[str | None, int]] = {}
-        """By links, of pages whose overlaps prove nothing, by the ids of the chunks."""
-        self._pieces: dict[_Page, dict[int, tuple[int, int]]] = {}
-        """Of pages that no one chain joins: the number of a chain, and where in it."""
+        self._orders: dict[_Page, _PageOrder] = {}
+        if not self.is_known:
+            return
+        asked = None
+        if wanted is not None:
+            wanted_pages = {Unplaced.page_of(hit) for hit in wanted}
+            asked = [page for page in pages if page in wanted_pages]
+        texts = {page: [each.text for each in of] for page, of in pages.items()}
         numbering = PageNumbers(chunks)
-        self._linked: set[_Page] = set()
-        """Pages whose chunks all have a number."""
-        for page, chain in chains.items():
-            self._keep(page, chain, pages[page], numbering)
-
-    def _keep(
-        self, page: _Page, chain: Chain, chunks: Sequence[Hit], numbering: PageNumbers
-    ) -> None:
-        """Keep what is known of a page."""
-        starts = chain.starts if _agrees(chain, chunks) else {}
-        self._starts[page] = {hash(text): at for text, at in starts.items()}
-        solid = [chunk.text for chunk in chunks if chunk.text.strip()]
-        self._there[page] = frozenset(map(hash, solid))
-        self._pieces[page] = {
-            hash(text): (number, at)
-            for number, piece in enumerate(chain.pieces)
-            for at, text in enumerate(piece)
-        }
-        if not starts:
-            self._keep_numbers(page, chunks, numbering)
-
-    def _keep_numbers(
-        self, page: _Page, chunks: Sequence[Hit], numbering: PageNumbers
-    ) -> None:
-        """Keep the numbers that links give to the chunks of a page, or a count."""
-        numbers: dict[str | None, int] = {}
-        for chunk, number in zip(chunks, numbering.find(chunks), strict=True):
-            if number is not None:
-                numbers[chunk.id] = number
-        if numbers:
-            self._numbers[page] = numbers
-        if len(numbers) == len({chunk.id for chunk in chunks}):
-            self._linked.add(page)
+        for page, chain in chain_pages(texts, asked, hidden=not scoped).items():
+            self._orders[page] = _read_page(pages[page], chain, numbering)
 
     def __len__(self) -> int:
         """Return the number of chunks that are remembered."""
-        return sum(map(len, self._there.values()))
+        return sum(len(order.text_hashes) for order in self._orders.values())
 
     @property
     def counts(self) -> Counts:
         """The pages that were looked at."""
-        ordered = [
-            page for page, there in self._there.items() if self._is_ordered(page)
-        ]
-        return Counts(len(self._there), len(ordered))
-
-    def _is_ordered(self, page: _Page) -> bool:
-        is_short = len(self._there[page]) <= 1
-        return is_short or page in self._linked or bool(self._starts[page])
+        ordered = sum(order.is_ordered for order in self._orders.values())
+        return Counts(len(self._orders), ordered)
 
     def holds(self, hits: Sequence[Hit]) -> bool:
         """Return whether these were among the chunks, as they are."""
         return all(
-            hash(hit.text) in self._there.get(Unplaced.page_of(hit) or _NOWHERE, ())
+            hash(hit.text) in self._find_order(_find_page(hit)).text_hashes
             for hit in hits
             if hit.text.strip()
         )
@@ -145,57 +136,96 @@ class DocumentChains:
         """
         unproved = self._find_unproved(hits)
         places = list[ChainedPlace]()
-        pieces: dict[tuple[_Page, int], int] = {}
+        best_rank_of_chain: dict[tuple[_Page, int], int] = {}
         for rank, hit in enumerate(hits):
-            page = Unplaced.page_of(hit) or _NOWHERE
-            if page in unproved:
-                piece, at = self._piece_of(page, hit)
-                best = rank
-                if piece is not None:
-                    best = pieces.setdefault((page, piece), rank)
-                places.append(ChainedPlace(page[0], among=(best, at)))
-            else:
+            page = _find_page(hit)
+            if page not in unproved:
                 places.append(self._place(page, hit))
+                continue
+            # On an unproved page, chains are ordered by their best hit, and hits by
+            # their place in the chain.
+            chain, at = self._find_order(page).find_chain_place(hit)
+            best_rank = rank
+            if chain is not None:
+                best_rank = best_rank_of_chain.setdefault((page, chain), rank)
+            places.append(ChainedPlace(page[0], among=(best_rank, at)))
         return places
 
     def _place(self, page: _Page, hit: Hit) -> ChainedPlace:
-        number = self._numbers.get(page, {}).get(hit.id)
+        part, order = page[0], self._find_order(page)
+        number = order.link_numbers.get(hit.id)
         if number is not None:
-            return ChainedPlace(page[0], number=number)
-        start = self._starts.get(page, {}).get(hash(hit.text))
+            return ChainedPlace(part, number=number)
+        start = order.starts.get(hash(hit.text))
         if start is None:
-            return ChainedPlace(page[0])
-        return ChainedPlace(page[0], Span(start, start + len(hit.text)), self._scoped)
-
-    def _piece_of(self, page: _Page, hit: Hit) -> tuple[int | None, int]:
-        """Return the number of the chain that a hit is in, and where; None for none."""
-        number = self._numbers.get(page, {}).get(hit.id)
-        if number is not None:
-            return -1, number
-        return self._pieces[page].get(hash(hit.text), (None, 0))
+            return ChainedPlace(part)
+        return ChainedPlace(part, Span(start, start + len(hit.text)), self._scoped)
 
     def is_ordered(self, hit: Hit) -> bool:
         """Return whether the chunks of a hit's page are in order."""
-        page = Unplaced.page_of(hit) or _NOWHERE
-        return page in self._there and self._is_ordered(page)
+        order = self._orders.get(_find_page(hit))
+        return order is not None and order.is_ordered
 
-    def unproved(self, hits: Sequence[Hit]) -> bool:
+    def has_unproved_page(self, hits: Sequence[Hit]) -> bool:
         """Return whether two of these are on one page, whose order is not known."""
         return bool(self._find_unproved(hits))
 
     def _find_unproved(self, hits: Sequence[Hit]) -> set[_Page]:
-        unproved = set[_Page]()
         pages: dict[_Page, list[Hit]] = {}
         for hit in hits:
-            pages.setdefault(Unplaced.page_of(hit) or _NOWHERE, []).append(hit)
-        for page, members in pages.items():
-            numbers = self._numbers.get(page, {})
-            is_known = bool(self._starts.get(page)) or all(
-                hit.id in numbers for hit in members
-            )
-            if not is_known and len({hit.text for hit in members}) > 1:
-                unproved.add(page)
-        return unproved
+            pages.setdefault(_find_page(hit), []).append(hit)
+        return {
+            page
+            for page, members in pages.items()
+            if not self._find_order(page).proves_order_of(members)
+        }
+
+    def _find_order(self, page: _Page) -> _PageOrder:
+        return self._orders.get(page, _UNKNOWN_ORDER)
+
+
+def _find_page(hit: Hit) -> _Page:
+    return Unplaced.page_of(hit) or _NOWHERE
+
+
+def _group_by_page(chunks: Sequence[Hit]) -> tuple[dict[_Page, list[Hit]], bool]:
+    """Return the chunks of each page, and whether there are chunks of no known page."""
+    pages: dict[_Page, list[Hit]] = {}
+    has_others = False
+    for chunk in chunks:
+        page = Unplaced.page_of(chunk)
+        if page is None:
+            has_others = True
+        else:
+            pages.setdefault(page, []).append(chunk)
+    return pages, has_others
+
+
+def _read_page(
+    chunks: Sequence[Hit], chain: Chain, numbering: PageNumbers
+) -> _PageOrder:
+    """Return what the overlaps of a page's chunks prove of their order, or links do."""
+    starts = chain.starts if _agrees(chain, chunks) else {}
+    link_numbers: dict[str | None, int] = {}
+    is_linked = False
+    if not starts:
+        for chunk, number in zip(chunks, numbering.find(chunks), strict=True):
+            if number is not None:
+                link_numbers[chunk.id] = number
+        is_linked = len(link_numbers) == len({chunk.id for chunk in chunks})
+    return _PageOrder(
+        text_hashes=frozenset(
+            hash(chunk.text) for chunk in chunks if chunk.text.strip()
+        ),
+        starts={hash(text): at for text, at in starts.items()},
+        chain_places={
+            hash(text): (number, at)
+            for number, piece in enumerate(chain.pieces)
+            for at, text in enumerate(piece)
+        },
+        link_numbers=link_numbers,
+        is_linked=is_linked,
+    )
 
 
 def _agrees(chain: Chain, chunks: Sequence[Hit]) -> bool:
@@ -212,7 +242,7 @@ def _agrees(chain: Chain, chunks: Sequence[Hit]) -> bool:
 def report_unproved(
     error: OpragError, name: str, counts: Counts | None, *, is_kept: bool = False
 ) -> PositionError:
-    """Return an error that says it of the index, not of the question.
+    """Return an error about the document as indexed, not about hits of one question.
 
     Args:
         error: What the question failed with.

@@ -154,7 +154,7 @@ class Overlaps:
             chains = yield from self._chains(document, members, chunks, count)
             if chains is None or not chains.holds(members):
                 continue
-            is_proved = not chains.unproved(members)
+            is_proved = not chains.has_unproved_page(members)
             if is_proved or document.has_pages_alone:
                 places.update(zip(document.ranks, chains.places(members), strict=True))
             if not is_proved:
