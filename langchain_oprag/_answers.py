@@ -83,7 +83,7 @@ class Answering(calls.Answering[AddableDict]):
     def messages(self, prompt: str, values: Mapping[str, str]) -> list[BaseMessage]:
         """Fill a prompt in."""
 
-    def begin(self, request: CallModel) -> ModelCall:
+    def start_call(self, request: CallModel) -> ModelCall:
         """Begin a call of a model."""
         return ModelCall(self, request)
 
@@ -105,7 +105,7 @@ class Answering(calls.Answering[AddableDict]):
         """Return the window and the longest answer of the model."""
         return self._facts(prompt)[1:]
 
-    def tokens(self, prompt: str, values: Mapping[str, str]) -> int:
+    def count_prompt(self, prompt: str, values: Mapping[str, str]) -> int:
         """Count a prompt with its values, and what the chat format puts around it."""
         messages = self.messages(prompt, values)
         tokens = sum(self.counter(text_of(message)) for message in messages)

@@ -174,14 +174,14 @@ class _LongReading(Answering):
         """Fill the prompt of a call in."""
         return self.question.put_after_system(fill(self._prompts[prompt], values))
 
-    def output(self, request: CallModel, text: str) -> Iterator[AddableDict]:
+    def format_piece(self, request: CallModel, text: str) -> Iterator[AddableDict]:
         """Return a piece of a reply under the key that it is output by."""
         if request.prompt == "direct" and not self.shown:
             yield AddableDict(long_answer=None)
         key = "long_answer" if request.purpose == "draft" else "answer"
         yield AddableDict({key: text})
 
-    def end(self, result: LongAnswer) -> Iterator[AddableDict]:
+    def format_end(self, result: LongAnswer) -> Iterator[AddableDict]:
         """Return the usage, and that there was nothing to read."""
         if result.answer is None:
             yield AddableDict(long_answer=None)

@@ -97,21 +97,23 @@ class RetrieverFetch(Fetch):
         bound: dict[str, Any] = {}
         if not isinstance(retriever, VectorStoreRetriever):
             inner, _, bound = unwrap(retriever, config)
-        own: int | None = None
+        own_k: int | None = None
         self._mmr_candidates: int | None = None
         """How many documents `"mmr"` chooses from; None for other searches."""
         if isinstance(inner, VectorStoreRetriever):
             arguments = {**inner.search_kwargs, **bound, **call}
-            own = arguments.get("k") or 0
+            own_k = arguments.get("k") or 0
             if inner.search_type == "mmr":
                 self._mmr_candidates = arguments.get("fetch_k") or _MMR_CANDIDATES
-        super().__init__(own, is_open=not own, k=k, plan=plan, at_least=at_least)
+        super().__init__(
+            own_k, k_is_default=not own_k, k=k, plan=plan, at_least=at_least
+        )
 
     def ask(self, query: str) -> Effect:
         """Return the next call to the wrapped retriever."""
         retriever, config, call = self.search
-        k = self.asked
-        if k > (self.own or 0):
+        k = self.k_to_ask
+        if k > (self.own_k or 0):
             call = {**call, "k": k}
             if self._mmr_candidates is not None and self._mmr_candidates < k:
                 call["fetch_k"] = k  # it cannot choose more than it looks at
@@ -368,7 +370,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             overlaps=self._overlaps,
             chunks=self._open_neighbour_chunks(fetch),
             widen=self.widen,
-            words=self._open_bm25(fetch),
+            bm25=self._open_bm25(fetch),
         )
         if self.verify_index:
             self._first_look.begin(retrieval.find_searched_chunks, retrieval.options)

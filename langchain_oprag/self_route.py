@@ -264,7 +264,7 @@ class _SelfRouting(Answering):
         fetch.search = ranking, self.config, {}
         found = yield fetch.ask(self.question.text)
         self._hits = hits_of(found, "retriever")
-        self._options = replace(self._options, fills=fetch.fills)
+        self._options = replace(self._options, fills=fetch.chooses_k)
         return []
 
     def dialogue(self) -> Dialogue[Routed]:
@@ -285,22 +285,22 @@ class _SelfRouting(Answering):
         filled = fill(self._prompts[prompt], {**values, "question": question})
         return self.question.put_after_system(filled)
 
-    def begin(self, request: CallModel) -> ModelCall:
+    def start_call(self, request: CallModel) -> ModelCall:
         """Begin a call of a model; what it reads is output with its answer."""
         context, options = request.context, ContextOptions()
         self._read = [
             Document(excerpt.text, metadata=metadata)
             for excerpt, _, metadata in context.described()
         ] or [document_of(single_passage(c), options) for c in context.chunks]
-        return super().begin(request)
+        return super().start_call(request)
 
-    def output(self, request: CallModel, text: str) -> Iterator[AddableDict]:
+    def format_piece(self, request: CallModel, text: str) -> Iterator[AddableDict]:
         """Return a piece of the answer, what was read for it first."""
         if not self.shown:
             yield AddableDict(context=self._read)
         yield AddableDict(answer=text)
 
-    def end(self, result: Routed) -> Iterator[AddableDict]:
+    def format_end(self, result: Routed) -> Iterator[AddableDict]:
         """Return `route` and `usage`; and context and answer, if they were not shown.
 
         So it is with a refusal that is the answer after all, or when nobody was asked.

@@ -90,7 +90,7 @@ class Answering(calls.Answering[str]):
         """Fill a prompt in."""
         return fill(self.llm(prompt), self.template(prompt), self.fill_values(values))
 
-    def tokens(self, prompt: str, values: Mapping[str, str]) -> int:
+    def count_prompt(self, prompt: str, values: Mapping[str, str]) -> int:
         """Count a prompt with its values, and what the chat format puts around it."""
         sent = self.fill_prompt(prompt, values)
         if isinstance(sent, str):
@@ -107,11 +107,11 @@ class Answering(calls.Answering[str]):
         """Name the model; None when it does not say."""
         return name_of(self.llm(prompt))
 
-    def begin(self, request: CallModel) -> ModelCall:
+    def start_call(self, request: CallModel) -> ModelCall:
         """Begin a call of a model."""
         return ModelCall(self, request)
 
-    def output(self, request: CallModel, text: str) -> Iterable[str]:
+    def format_piece(self, request: CallModel, text: str) -> Iterable[str]:
         """Return a piece of the answer; a draft is none."""
         return () if request.purpose == "draft" else (text,)
 

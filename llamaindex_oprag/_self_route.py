@@ -154,16 +154,16 @@ class SelfRouting(Answering):
         """The prompt of a step."""
         return self._templates[prompt]
 
-    def begin(self, request: CallModel) -> ModelCall:
+    def start_call(self, request: CallModel) -> ModelCall:
         """Begin a call of a model."""
         self._nodes = _nodes_of(request.context)
-        return super().begin(request)
+        return super().start_call(request)
 
     def fill_values(self, values: Mapping[str, str]) -> Mapping[str, str]:
         """Add the question."""
         return {**values, "question": self._query.query_str}
 
-    def end(self, result: Routed) -> Iterable[str]:
+    def format_end(self, result: Routed) -> Iterable[str]:
         """Take note of the end; return what of the answer was not shown.
 
         That is an earlier refusal where the last step was skipped, and LlamaIndex's
@@ -258,7 +258,7 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
             return ranking, fills and not limited
         plan = None if tokens is None else FetchPlan(tokens)
         fetch = RetrieverFetch(retriever, plan=plan)
-        return fetch.retriever(), fetch.fills and not limited
+        return fetch.retriever(), fetch.chooses_k and not limited
 
     def full_texts(self) -> DocumentSource | None:
         """Full texts, as far as the search's filter admits them."""

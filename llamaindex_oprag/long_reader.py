@@ -231,7 +231,7 @@ class _LongReading(Answering):
         """The prompt of a call."""
         return self._reader.templates[prompt]
 
-    def end(self, result: LongAnswer) -> Iterable[str]:
+    def format_end(self, result: LongAnswer) -> Iterable[str]:
         """Return LlamaIndex's words where there was nothing to read."""
         self._long_answer = result.long_answer
         return (EMPTY_RESPONSE,) if result.answer is None else ()

@@ -100,19 +100,19 @@ class RetrieverFetch(Fetch):
         at_least: int = 0,
     ) -> None:
         self.base = base
-        own: int | None = None
-        if isinstance(base, VectorIndexRetriever):
-            own = base.similarity_top_k
-        is_open = own == DEFAULT_SIMILARITY_TOP_K
-        super().__init__(own, is_open=is_open, k=k, plan=plan, at_least=at_least)
+        own = base.similarity_top_k if isinstance(base, VectorIndexRetriever) else None
+        is_default = own == DEFAULT_SIMILARITY_TOP_K
+        super().__init__(
+            own, k_is_default=is_default, k=k, plan=plan, at_least=at_least
+        )
 
     def retriever(self) -> BaseRetriever:
         """Return the base retriever, or a copy that asks for as many as wanted."""
-        asked = self.asked
-        if not asked or asked == self.own:
+        k = self.k_to_ask
+        if not k or k == self.own_k:
             return self.base
         asking: Any = copy.copy(self.base)
-        asking.similarity_top_k = asked
+        asking.similarity_top_k = k
         return asking  # type: ignore[no-any-return]  # a copy of the same class
 
 
@@ -340,8 +340,8 @@ class OrderPreservingRetriever(WrappingRetriever):
             if self.widen is None:
                 plan = FetchPlan(token_budget)
                 fetch = RetrieverFetch(self.base_retriever, plan=plan)
-                fills = fetch.fills
-                options = replace(options, top_n=fetch.asked if fills else None)
+                fills = fetch.chooses_k
+                options = replace(options, top_n=fetch.k_to_ask if fills else None)
             else:
                 options = replace(options, token_budget=token_budget)
                 vars(ranking).update(_problems=self._problems.silence_budget())
@@ -358,7 +358,7 @@ class OrderPreservingRetriever(WrappingRetriever):
             options=options,
             overlaps=self._overlaps,
             widen=self.widen,
-            words=self._open_bm25(),
+            bm25=self._open_bm25(),
             neighbourhood=self._open_neighbourhood(),
             query=query,
             component=self,

@@ -147,7 +147,7 @@ class PromptedModel(Protocol):
     Prompts have names; each may be for a model of its own.
     """
 
-    def size(self, prompt: str) -> PromptSize:
+    def measure_prompt(self, prompt: str) -> PromptSize:
         """Say how long a prompt is, and may be."""
 
     def model(self, prompt: str) -> str | None:
@@ -188,7 +188,7 @@ def ask(
         if not is_window_overflow(error):
             raise failure from error
         failure.__cause__ = error
-        size = model.size(name)
+        size = model.measure_prompt(name)
         needed, window = size.tokens(call.values), size.window
         message = (
             f"The provider refused the prompt {name!r}, which counts {needed} "

@@ -1,6 +1,6 @@
-"""Carries a dialogue with models out: sync or async, whole or streamed.
+"""Carry out a dialogue with a model: sync or async, whole or streamed.
 
-What a framework adds is how its models are called and what its output looks like.
+An adapter adds how its framework calls models and what its output looks like.
 """
 
 from __future__ import annotations
@@ -34,17 +34,18 @@ from oprag.tokens import NamedTokenCounter
 OutT = TypeVar("OutT")
 
 _ANSWER_TOKENS = 256
-_SHARE_OF_WINDOW = 8
-"""Part of a small window that is kept for the answer."""
+_WINDOW_DIVISOR = 8
+"""A small window keeps one eighth for the answer."""
 
 
 class ModelCall(ABC):
-    """A call of a model that is under way, and its reply as it comes.
+    """A model call in progress, and the reply received so far.
 
     Args:
-        answering: Whose call it is.
-        request: What is called for.
-        ways: Ask for the whole reply, awaited and not, and for its pieces the same.
+        answering: The question that this call belongs to.
+        request: The prompt, its values and their purpose.
+        ways: Four functions that call the model: for the whole reply (sync, async),
+            then for a stream (sync, async).
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class ModelCall(ABC):
         self._may_stream = answering.streams_drafts or request.purpose != "draft"
         self._ask, self._aask, self._stream, self._astream = ways
         self._end = StreamEnd()
+        # Only an attempt may end in a refusal, so only its text is held back.
         final = request.purpose != "attempt"
         self._detector = DeclineDetector(answering.decline, final=final)
         self._began = time.perf_counter()
@@ -75,50 +77,51 @@ class ModelCall(ABC):
         """Return whether an error says no more than that a stream had no piece."""
         return False
 
-    def outputs(self, *, streaming: bool) -> Generator[Any, None, None]:
+    def stream_outputs(self, *, streaming: bool) -> Generator[Any, None, None]:
         """Call the model; yield what is output of its reply."""
         streaming &= self._may_stream
         try:
             for piece in self._stream() if streaming else [self._ask()]:
-                yield from self._output(piece, whole=not streaming)
+                yield from self._feed(piece, whole=not streaming)
         except Exception as error:
             if not self.means_empty(error):
                 raise
-        yield from self._rest(streaming=streaming)
+        yield from self._finish(streaming=streaming)
 
-    async def aoutputs(self, *, streaming: bool) -> AsyncGenerator[Any, None]:
-        """Async version of `outputs`."""
+    async def astream_outputs(self, *, streaming: bool) -> AsyncGenerator[Any, None]:
+        """Async version of `stream_outputs`."""
         streaming &= self._may_stream
         pieces = self._astream() if streaming else _only(self._aask())
         if inspect.isawaitable(pieces):
             pieces = await pieces
         try:
             async for piece in pieces:
-                for output in self._output(piece, whole=not streaming):
+                for output in self._feed(piece, whole=not streaming):
                     yield output
         except Exception as error:
             if not self.means_empty(error):
                 raise
         finally:
-            # One that is left must be closed here, not whenever it is collected.
+            # If the caller stops early, close the stream now, not when it is
+            # garbage-collected.
             if isinstance(pieces, AsyncGenerator):
                 await pieces.aclose()
-        for output in self._rest(streaming=streaming):
+        for output in self._finish(streaming=streaming):
             yield output
 
-    def _output(self, piece: Any, *, whole: bool) -> list[Any]:
+    def _feed(self, piece: Any, *, whole: bool) -> list[Any]:
         self._end.see(piece)
         text = self.read(piece, whole=whole)
-        return self._show(self._detector.feed(text, called=self.called))
+        return self._release(self._detector.feed(text, called=self.called))
 
-    def _rest(self, *, streaming: bool) -> list[Any]:
+    def _finish(self, *, streaming: bool) -> list[Any]:
         if streaming:
             self._end.check()
         cut = self._end.cut is not None
-        return self._show(self._detector.finish(cut=cut, called=self.called))
+        return self._release(self._detector.finish(cut=cut, called=self.called))
 
-    def _show(self, text: str) -> list[Any]:
-        output = [*self._answering.output(self._request, text)] if text else []
+    def _release(self, text: str) -> list[Any]:
+        output = [*self._answering.format_piece(self._request, text)] if text else []
         self._answering.shown |= bool(output)
         return output
 
@@ -127,7 +130,7 @@ class ModelCall(ABC):
         seconds, usage = time.perf_counter() - self._began, self.usage
         answering, request, text = self._answering, self._request, self._detector.text
         if usage is None:
-            sent = answering.size(request.prompt).tokens(request.values)
+            sent = answering.measure_prompt(request.prompt).tokens(request.values)
             usage = TokenUsage(sent, answering.counter(text), estimated=True)
         declined = self._detector.declined is True
         finish: Finish | None = self._end.cut
@@ -162,7 +165,7 @@ class Answering(ABC, Generic[OutT]):
         self.ledger = Ledger(options.prices)
         self.counter = counter
         self.shown = False
-        """Whether anything of a reply was."""
+        """Whether any text of a reply has been output."""
         self._limits = options
 
     @abstractmethod
@@ -170,15 +173,15 @@ class Answering(ABC, Generic[OutT]):
         """Begin the dialogue of the method."""
 
     @abstractmethod
-    def begin(self, request: CallModel) -> ModelCall:
+    def start_call(self, request: CallModel) -> ModelCall:
         """Begin a call of a model."""
 
     @abstractmethod
-    def output(self, request: CallModel, text: str) -> Iterable[OutT]:
+    def format_piece(self, request: CallModel, text: str) -> Iterable[OutT]:
         """Return what is output for a piece of a reply that may be shown."""
 
     @abstractmethod
-    def end(self, result: Any) -> Iterable[OutT]:
+    def format_end(self, result: Any) -> Iterable[OutT]:
         """Return what is output at the end of the dialogue."""
 
     @abstractmethod
@@ -186,22 +189,22 @@ class Answering(ABC, Generic[OutT]):
         """Name the model that a prompt is for; None when it does not say."""
 
     @abstractmethod
-    def tokens(self, prompt: str, values: Mapping[str, str]) -> int:
+    def count_prompt(self, prompt: str, values: Mapping[str, str]) -> int:
         """Count a prompt as it is sent, filled with values."""
 
     @abstractmethod
     def read_limits(self, prompt: str) -> tuple[int | None, int | None]:
         """Return what its model says of its window and of its longest answer."""
 
-    def size(self, prompt: str) -> PromptSize:
+    def measure_prompt(self, prompt: str) -> PromptSize:
         """Say how long a prompt is, and may be."""
         window, answer = self.read_limits(prompt)
         given = self._limits.max_context_tokens
         window = (given.get(prompt) if isinstance(given, Mapping) else given) or window
-        usual = min(_ANSWER_TOKENS, (window or math.inf) // _SHARE_OF_WINDOW)
+        usual = min(_ANSWER_TOKENS, (window or math.inf) // _WINDOW_DIVISOR)
         tool = self.counter(json.dumps(DECLINE_TOOL)) if self.decline == "tool" else 0
         return PromptSize(
-            lambda values: self.tokens(prompt, values) + tool,
+            lambda values: self.count_prompt(prompt, values) + tool,
             window,
             self._limits.answer_tokens or answer or int(usual),
         )
@@ -221,14 +224,14 @@ def answer(
                 source: Any = answering.source
                 result = [source.read(name) for name in request.names]
             else:
-                call = answering.begin(request)
-                with closing(call.outputs(streaming=streaming)) as outputs:
+                call = answering.start_call(request)
+                with closing(call.stream_outputs(streaming=streaming)) as outputs:
                     yield from outputs
                 result = call.reply()
         except Exception as error:  # noqa: BLE001 -- the dialogue decides
             failure = error
         request = advance(dialogue, result, failure)
-    yield from answering.end(request.result)
+    yield from answering.format_end(request.result)
 
 
 async def aanswer(
@@ -245,13 +248,15 @@ async def aanswer(
                 source: Any = answering.source
                 result = await source.aread_all(request.names)
             else:
-                call = await run_in_thread(partial(answering.begin, request))
-                async with aclosing(call.aoutputs(streaming=streaming)) as outputs:
+                call = await run_in_thread(partial(answering.start_call, request))
+                async with aclosing(
+                    call.astream_outputs(streaming=streaming)
+                ) as outputs:
                     async for output in outputs:
                         yield output
                 result = await run_in_thread(call.reply)
         except Exception as error:  # noqa: BLE001 -- the dialogue decides
             failure = error
         request = await run_in_thread(partial(advance, dialogue, result, failure))
-    for piece in answering.end(request.result):
+    for piece in answering.format_end(request.result):
         yield piece

@@ -36,10 +36,12 @@ from oprag.stores import Bm25, SearchedChunks, StoredChunk
 _T = TypeVar("_T")
 _CANDIDATES = 1200
 """Chunks to choose from; as many as `benchmarks/recall` was measured with."""
-_LEAST = 16
-_FUSED = 320  # hits of each of two searches, so that the best of both are known
+_MIN_HITS = 16
 _FILLING_HITS = 20
 """Hits at first where their neighbours fill the budget."""
+_FILLING_RECALL_HITS = 320
+"""Fewest hits at first where neighbours fill the budget and `selection` is `"recall"`:
+where two searches are fused, so many of each show the best of both."""
 _GROWTH = 2
 
 
@@ -71,16 +73,16 @@ class FetchPlan:
         selection: Selection = "budget",
         widen: int | Literal["fill"] | None = None,
     ) -> None:
-        chooses = selection == "recall"
+        selects_by_position = selection == "recall"
         self.k = _FILLING_HITS
         """Chunks to ask for next."""
-        if widen == "fill" and chooses:
-            self.k = max(_FUSED, count_seeds(token_budget))
-        elif widen != "fill":
-            beside = 2 * (widen or 0)
-            filling = ceil(token_budget / (SHORT_CHUNK * (1 + beside)))
-            candidates = _CANDIDATES if chooses and not widen else 0
-            self.k = max(_LEAST, filling, candidates)
+        if widen != "fill":
+            neighbours_per_hit = 2 * (widen or 0)
+            filling = ceil(token_budget / (SHORT_CHUNK * (1 + neighbours_per_hit)))
+            candidates = _CANDIDATES if selects_by_position and not widen else 0
+            self.k = max(_MIN_HITS, filling, candidates)
+        elif selects_by_position:
+            self.k = max(_FILLING_RECALL_HITS, count_seeds(token_budget))
         self._distinct = 0
 
     @classmethod
@@ -117,43 +119,43 @@ class Fetch:
     """How many objects a wrapped retriever is asked for, in one retrieval.
 
     Args:
-        own: How many its search gives by itself, 0 for as many as the store decides;
-            None for a retriever that takes no number.
-        is_open: Whether nobody chose `own`.
+        own_k: The retriever's own `k`; 0 if it leaves that to the store, None if it
+            takes no `k`.
+        k_is_default: Whether nobody chose `own_k`.
         k: How many to return; None for as many as come.
-        plan: How many to ask for if nobody chose a number, neither `own` nor `k`.
-        at_least: How many to begin with, whatever `own` is.
+        plan: How many to ask for if nobody chose a number, neither `own_k` nor `k`.
+        at_least: How many to begin with, whatever `own_k` is.
     """
 
     def __init__(
         self,
-        own: int | None,
+        own_k: int | None,
         *,
-        is_open: bool,
+        k_is_default: bool,
         k: int | None = None,
         plan: FetchPlan | None = None,
         at_least: int = 0,
     ) -> None:
         self.k = k
-        self.own = own
+        self.own_k = own_k
         self._plan: FetchPlan | None = None
-        if own is not None and at_least:
-            self._plan = FetchPlan.start_with(max(at_least, own))
-        elif own is not None and is_open and k is None:
+        if own_k is not None and at_least:
+            self._plan = FetchPlan.start_with(max(at_least, own_k))
+        elif own_k is not None and k_is_default and k is None:
             self._plan = plan
 
     @property
-    def fills(self) -> bool:
+    def chooses_k(self) -> bool:
         """Whether oprag chooses how many are asked for."""
         return self._plan is not None
 
     @property
-    def asked(self) -> int:
+    def k_to_ask(self) -> int:
         """How many are asked for; 0 to leave that to the retriever."""
-        if self.own is None:
+        if self.own_k is None:
             return 0
         wanted = self.k if self._plan is None else self._plan.k
-        return max(wanted or 0, self.own)
+        return max(wanted or 0, self.own_k)
 
     def wants_more(
         self, hits: Callable[[], Iterable[Hit]], *, returned: int, used_all: bool
@@ -171,7 +173,7 @@ class Fetch:
         """
         if self.k is not None or self._plan is not None:
             return False
-        return self.own is None or returned >= self.own
+        return self.own_k is None or returned >= self.own_k
 
 
 @dataclass(kw_only=True)
@@ -187,8 +189,9 @@ class Retrieval(ABC, Generic[_T]):
     """Those of the component."""
     widen: Widen | None
     """How far to read on beside the hits; None for hits alone."""
-    words: tuple[Bm25, SearchedChunks] | None
-    """The words of the store, and what the search may see of it; None without them."""
+    bm25: tuple[Bm25, SearchedChunks] | None
+    """The BM25 index of the store, and the chunks that the search's filter admits; None
+    without BM25."""
 
     @abstractmethod
     def ask(self) -> Effect:
@@ -235,15 +238,15 @@ class Retrieval(ABC, Generic[_T]):
         wants_more = True
         while wants_more:
             found: list[_T] = yield self.ask()
-            if self.words is not None or self.widen is not None:
+            if self.bm25 is not None or self.widen is not None:
                 found = sort_by_rank(found, self.hits_of(found), self.options)
-            if self.words is not None:
-                found = self._fuse(found, *self.words)
-            listed, neighbours = found, NO_NEIGHBOURS
+            if self.bm25 is not None:
+                found = self._fuse_with_bm25(found, *self.bm25)
+            candidates, neighbours = found, NO_NEIGHBOURS
             if self.widen is not None:
                 search = self._search_beside(found, self.widen)
-                listed, neighbours = yield from self.find_neighbours(found, search)
-            ordered = yield from self._put_in_order(listed, neighbours)
+                candidates, neighbours = yield from self.find_neighbours(found, search)
+            ordered = yield from self._put_in_order(candidates, neighbours)
             wants_more = self._wants_more(found, used_all=ordered.used_all)
         if found and ordered.used_all and self.fetch.may_have_more(len(found)):
             return replace(ordered, came=len(found))
@@ -263,13 +266,13 @@ class Retrieval(ABC, Generic[_T]):
         except InvalidOptionError:
             return None
 
-    def _fuse(
-        self, found: Sequence[_T], words: Bm25, chunks: SearchedChunks
+    def _fuse_with_bm25(
+        self, found: Sequence[_T], bm25: Bm25, chunks: SearchedChunks
     ) -> list[_T]:
         """Return what was found, and what BM25 finds, best first."""
         known = [(hit.id or "", hit.text) for hit in self.hits_of(found)]
-        depth = max(self.fetch.asked, len(found))
-        best = words.fused(self.question, known, depth, chunks)
+        depth = max(self.fetch.k_to_ask, len(found))
+        best = bm25.fused(self.question, known, depth, chunks)
         new = [chunk for chunk in best if not isinstance(chunk, int)]
         loaded = iter(self.load_stored(new))
         fused = list[_T]()
@@ -284,7 +287,7 @@ class Retrieval(ABC, Generic[_T]):
             self.hits_of(found),
             widen,
             self.options,
-            fills=self.fetch.fills,
+            fills=self.fetch.chooses_k,
             ids=[self.id_of(each) for each in found],
         )
 
@@ -299,22 +302,24 @@ class Retrieval(ABC, Generic[_T]):
 
             return load_texts_then(self.options, arrange)
 
-        first: OrderedContext[_T] | PositionError
+        # First without other chunks. If places are missing, the overlaps of the store's
+        # chunks may prove the order.
+        attempt: OrderedContext[_T] | PositionError
         try:
-            first = yield arrange_at({})
+            attempt = yield arrange_at({})
         except PositionError as error:
-            first = error
-        if isinstance(first, PositionError) or _lacks_places(first):
+            attempt = error
+        if isinstance(attempt, PositionError) or _lacks_places(attempt):
             chunks = self.find_searched_chunks()
             if chunks is not None:
                 hits, key = self.hits_of(found), self.options.document_key
                 ordered: OrderedContext[_T] = yield from self.overlaps.arrange_again(
-                    arrange_at, first, hits, chunks, key
+                    arrange_at, attempt, hits, chunks, key
                 )
                 return ordered
-        if isinstance(first, PositionError):
-            raise first
-        return first
+        if isinstance(attempt, PositionError):
+            raise attempt
+        return attempt
 
     def _wants_more(self, found: Sequence[_T], *, used_all: bool) -> bool:
         def read_hits() -> list[Hit]:

@@ -122,7 +122,7 @@ def _context(
     step: Step, hits: Sequence[Hit], options: RouteOptions, model: PromptedModel
 ) -> Dialogue[StepContext]:
     """Return what a step gives to read; ask for documents if it needs them."""
-    size = model.size(step.name)
+    size = model.measure_prompt(step.name)
     if not step.full:
         tokens = step.token_budget or (FIRST_TOKENS if options.fills else None)
         try:

@@ -108,7 +108,7 @@ def _call(
             usage=ledger.to_dict(),
         )
 
-    size = model.size(prompt)
+    size = model.measure_prompt(prompt)
     if size.window is not None:
         tokens = size.tokens(values)
         if (needed := tokens + size.reserved) > size.window:

@@ -78,8 +78,8 @@ class Plain(Retrieval[Hit]):
     asked: list[int] = field(default_factory=list)
 
     def ask(self) -> Effect:
-        self.asked.append(self.fetch.asked)
-        return describe_work(lambda: self.found[: self.fetch.asked or 4])
+        self.asked.append(self.fetch.k_to_ask)
+        return describe_work(lambda: self.found[: self.fetch.k_to_ask or 4])
 
     def hits_of(self, found: Sequence[Hit]) -> list[Hit]:
         return [*found]
@@ -108,7 +108,7 @@ def plain(fetch: Fetch, hits: list[Hit], **options) -> Plain:
         options=ContextOptions(token_counter=len, separator="", **options),
         overlaps=Overlaps(),
         widen=None,
-        words=None,
+        bm25=None,
         found=hits,
     )
 
@@ -123,7 +123,7 @@ def lines(number: int) -> list[Hit]:
 
 @pytest.mark.parametrize("awaited", [False, True])
 async def test_a_store_is_asked_until_the_budget_is_full(awaited):
-    fetch = Fetch(0, is_open=True, plan=FetchPlan(token_budget=200))
+    fetch = Fetch(0, k_is_default=True, plan=FetchPlan(token_budget=200))
     retrieval = plain(fetch, lines(100), token_budget=200)
 
     steps = retrieval.run()
@@ -134,13 +134,13 @@ async def test_a_store_is_asked_until_the_budget_is_full(awaited):
 
 
 def test_of_what_takes_no_number_is_said_that_more_may_come():
-    ordered = run_effects(plain(Fetch(None, is_open=True), lines(9)).run())
+    ordered = run_effects(plain(Fetch(None, k_is_default=True), lines(9)).run())
 
     assert (ordered.passages, ordered.came) == ([5, 6, 7, 8], 4)
 
 
 def test_with_a_number_of_ones_own_nothing_more_is_expected():
-    fetch = Fetch(2, is_open=False, k=3)
+    fetch = Fetch(2, k_is_default=False, k=3)
     ordered = run_effects(plain(fetch, lines(9), top_n=3).run())
 
     assert (ordered.passages, ordered.came) == ([6, 7, 8], 0)
@@ -150,4 +150,4 @@ def test_without_a_store_what_lacks_a_position_fails_as_it_is():
     hits = [Hit(text, {"source": "a"}) for text in ("one", "two")]
 
     with pytest.raises(MissingPositionError):
-        run_effects(plain(Fetch(None, is_open=True), hits).run())
+        run_effects(plain(Fetch(None, k_is_default=True), hits).run())

@@ -36,7 +36,7 @@ class Words:
         self.window = window
         self.reserved = reserved
 
-    def size(self, prompt: str) -> PromptSize:
+    def measure_prompt(self, prompt: str) -> PromptSize:
         def tokens(values: Mapping[str, str]) -> int:
             return PROMPT + len(values["context"].split())
 

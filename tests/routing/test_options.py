@@ -109,6 +109,6 @@ def test_what_the_user_says_of_a_model_comes_before_what_it_says_itself(
         _limits=limits, read_limits=lambda prompt: known, decline="word", counter=len
     )
 
-    size = Answering.size(asked, "full")
+    size = Answering.measure_prompt(asked, "full")
 
     assert (size.window, size.reserved) == expected

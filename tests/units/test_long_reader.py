@@ -14,7 +14,7 @@ class Words:
     def __init__(self, window: int | None = None) -> None:
         self.window = window
 
-    def size(self, prompt: str) -> PromptSize:
+    def measure_prompt(self, prompt: str) -> PromptSize:
         def tokens(values: Mapping[str, str]) -> int:
             return sum(len(value.split()) for value in values.values())
 

@@ -61,7 +61,7 @@ class BenchModel(PromptedModel):
             )
         )
 
-    def size(self, prompt: str) -> PromptSize:
+    def measure_prompt(self, prompt: str) -> PromptSize:
         """Say how long a prompt is, and may be."""
 
         def tokens(values: Mapping[str, str]) -> int:
