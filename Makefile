@@ -28,7 +28,8 @@ PYTHONS := 3.11 3.12 3.13 3.14
 WHEELS  := bm25,chroma,cli,langchain,llamaindex,openai
 
 # Tests that need no more than the group `test`; the others have targets of their own.
-ORDINARY := tests --ignore tests/apps --ignore tests/model --ignore tests/scale \
+# Paths in PYTEST_ARGS take the place of `tests`.
+ORDINARY := $(if $(filter tests/%,$(PYTEST_ARGS)),,tests) --ignore tests/apps --ignore tests/model --ignore tests/scale \
 	--ignore tests/docs/site
 SITE     := .oprag/site
 EVAL     := packages/oprag-eval
@@ -96,7 +97,7 @@ test: $(TEST_MARKER) ## Run all tests but those of test-stores, -scale, -browser
 	$(BIN)/python -m pytest --numprocesses auto $(ORDINARY) -m "not stores and not browser" $(PYTEST_ARGS)
 
 # Without what is marked slow, and with fewer generated cases for each law.
-test-fast: $(TEST_MARKER) ## Run the fast tests of every room (under a minute)
+test-fast: $(TEST_MARKER) ## Run the fast tests of every room (a few minutes on two cores)
 	$(BIN)/python -m pytest --numprocesses auto $(ORDINARY) --hypothesis-profile fast \
 		-m "not slow and not stores and not browser" $(PYTEST_ARGS)
 
