@@ -64,7 +64,7 @@ def test_the_json_cites_files_and_pages_and_counts_what_is_sent(report, folder):
         "old.txt",
     ]
     cited = {passage["citation"] for passage in report["passages"]}
-    assert f"{folder.name}/lease.md, characters 0-{len(LEASE)}" in cited
+    assert f'{folder.name}/lease.md, "Lease", characters 0-{len(LEASE)}' in cited
     assert f"{folder.name}/report.pdf, page 1, characters 0-37" in cited
     assert f"{folder.name}/report.pdf, page 3, characters 0-29" in cited
     assert report["index"] == {"chunks": 5, "reused": True}

@@ -175,7 +175,7 @@ llamaindex_oprag.LongReaderSynthesizer(MockLLM())
 from oprag.tokens import counters
 counters._counter_by_name("approximate")
 assert counters._counter_by_name.cache_info().currsize == 1
-assert counters._decided_default.cache_info().currsize == 0
+assert counters._decide_default.cache_info().currsize == 0
 """
     run("import warnings\nwarnings.simplefilter('ignore')" + code)
 
