@@ -1,10 +1,10 @@
-"""The steps composed: retrieved hits in, ordered passages within a budget out.
+"""Turn retrieved hits into ordered passages within a budget, step by step.
 
     check_hits   hits -> chunks with their places, without duplicates
     _select      without those seen before -> the best `top_n` -> those that fit the
                  budget -> passages in order
 
-What fits a token budget is decided in `budget.py`, which puts chunks in order and joins
+`budget.py` decides which chunks fit a token budget: it puts them in order and joins
 them to count their tokens. Plain Python and both adapters call `arrange`.
 """
 
@@ -58,26 +58,26 @@ class OrderedContext(Generic[_T]):
     seen_before: Sequence[Chunk] = ()
     """Chunks left out only because they were seen before."""
     problems: tuple[OpragError, ...] = ()
-    """One for each document that cannot be put in order (`on_problem="warn"`), and for
-    each file of several documents."""
+    """One error for each document that cannot be put in order (`on_problem="warn"`),
+    and for each file of several documents."""
     lacking: InvalidOptionError | None = None
     """Why `widen` could read no neighbours."""
     came: int = 0
     """The number of chunks, if all were used and more may exist; else 0. `arrange`
     leaves it at 0: only its callers know whether more may exist."""
     why: Mapping[str, Any] = field(default_factory=dict)
-    """As plain data: the ranks `kept`, those `dropped` by each step (`duplicate`,
+    """Plain data: the ranks `kept` and those `dropped` by each step (`duplicate`,
     `version`, `blank` for white space without a place, `seen`, `top_n`,
-    `token_budget`), and, if there are any, `doubts`, the ranks `chained` by other
-    chunks of the document (their `overlaps`, their `links`, their `numbers`), the `ids`
-    of the chunks in each merged passage by its rank, and the budget's tokens."""
+    `token_budget`). If there are any, also `doubts`, the ranks `chained` by other
+    chunks of the document (their `overlaps`, `links` or `numbers`), the `ids` of the
+    chunks in each merged passage by its rank, and the budget's tokens."""
 
     def map(self, make: Callable[[_T], _Made]) -> OrderedContext[_Made]:
-        """Return the same with an object of a framework for each passage."""
+        """Return the same context with a framework's object for each passage."""
         return replace(self, passages=list(map(make, self.passages)))  # type: ignore[arg-type,return-value]  # of another type
 
     def warn_and_return(self, problems: Problems) -> list[_T]:
-        """Return what is read; warn of what is wrong with it."""
+        """Return the passages, and warn of their problems."""
         budget = self.why.get("token_budget")
         unfilled = (budget, self.came) if budget and self.came else None
         if self.problems or self.lacking or unfilled:
@@ -99,8 +99,8 @@ def arrange(
     Args:
         hits: Best first. Not changed.
         options: See `ContextOptions`.
-        sent_text: What the framework sends for a chunk, if not just its text;
-            the budget counts this.
+        sent_text: Gives the text that the framework sends for a chunk, if not just
+            the chunk's own; the budget counts this text.
         seen: Characters that are cut out before anything is selected, see
             `Seen.partition`; None to cut nothing.
         neighbours: The end of `hits` that is not to be counted as retrieved: chunks
@@ -163,7 +163,7 @@ def _explain(
 
 
 def _list_chained(chunks: Sequence[Chunk], hits: Sequence[Hit]) -> dict[str, list[int]]:
-    """Return the ranks of the chunks that others put in order, by how they did."""
+    """Return the ranks of the chunks that others put in order, by the kind of proof."""
     listed: dict[str, list[int]] = {}
     for chunk in chunks:
         if chunk.proof == "chained" and chunk.rank < len(hits):
@@ -195,7 +195,7 @@ class _Candidates:
 
     Args:
         chunks: Hits, then their neighbours.
-        first_neighbour: From this rank on they are neighbours.
+        first_neighbour: The first rank of the neighbours.
     """
 
     def __init__(
@@ -211,14 +211,14 @@ class _Candidates:
         return sorted({c.rank for c in self.chunks if c.rank < self.first_neighbour})
 
     def keep(self, chunks: Sequence[Chunk], step: str) -> None:
-        """Go on with these; note what a step dropped."""
+        """Go on with these chunks; note the ranks that a step dropped."""
         before, self.chunks = self.ranks, chunks
         after = {*self.ranks}
         if dropped := [rank for rank in before if rank not in after]:
             self.dropped[step] = dropped
 
     def list_best(self, top_n: int) -> list[Chunk]:
-        """All slices of the best hits, and every neighbour."""
+        """List all slices of the best hits, and every neighbour."""
         ranks_best_first = dict.fromkeys(c.rank for c in self.chunks)
         of_hits = [rank for rank in ranks_best_first if rank < self.first_neighbour]
         best = {*of_hits[:top_n]}
@@ -277,14 +277,14 @@ def _select(
     seen: Seen | None,
     numbers: CitationNumbers | None,
 ) -> OrderedContext[Passage]:
-    """Cut out what was seen, keep the best, fill the budget, and join passages."""
+    """Cut out seen text, keep the best, fill the budget, and join passages."""
     seen_before: list[Chunk] = []
     if options.merges:
         candidates.chunks = split_merged(candidates.chunks)
     if seen is not None:
         unread, seen_before = seen.partition(candidates.chunks)
         candidates.keep(unread, "seen")
-        # Gaps are not filled from full texts: what lies there may have been read.
+        # Gaps are not filled from full texts: the text there may have been read.
         options = replace(options, documents=None)
     offered = len(candidates.chunks)
     if options.top_n is not None:
@@ -300,8 +300,8 @@ def _select(
         passages, spent, is_whole = _fill_budget(candidates, options, filler, budget)
         used_all &= is_whole
     if candidates.chunks and not used_all:
-        # Selection stopped at `last`: what was read before and ranks lower would not
-        # have been used either.
+        # Selection stopped at `last`: chunks that were read before and rank lower would
+        # not have been used either.
         last = max(chunk.rank for chunk in candidates.chunks)
         seen_before = [chunk for chunk in seen_before if chunk.rank <= last]
     why = {"kept": candidates.ranks, "dropped": candidates.dropped, **spent}
@@ -327,7 +327,7 @@ def _fill_budget(
 def _rank_for_budget(
     candidates: _Candidates, options: ContextOptions, budget: int
 ) -> Sequence[Chunk]:
-    """By rank, or by rank and neighbours."""
+    """Order the candidates by rank, or by rank and neighbours."""
     if options.selection == "budget":
         return candidates.chunks
     # Imported here: most contexts do not need it.
@@ -338,7 +338,7 @@ def _rank_for_budget(
 
 
 def _are_whole(kept: Sequence[Chunk], best_first: Sequence[Chunk]) -> bool:
-    """Whether all were kept, none of them cut: a slice has another position."""
+    """Return whether all were kept and none was cut: a slice has another position."""
     if len(kept) != len(best_first):
         return False
     pairs = zip(kept, best_first, strict=True)
@@ -384,7 +384,7 @@ def load_texts_then(
 
     Args:
         options: `later()` awaits their `documents`; `now()` reads them directly.
-        work: Has no effect but its result; it may be done several times.
+        work: Has no effect but its result; it may be called several times.
     """
 
     def load_then_work() -> Any:

@@ -1,4 +1,4 @@
-"""Full texts that have to be awaited, and work that has to be: for async callers."""
+"""Await full texts, and the work on them, for async callers."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _T = TypeVar("_T")
 async def aload_texts_then(
     options: ContextOptions, work: Callable[[ContextOptions], _T]
 ) -> _T:
-    """Do work, and again once the full texts that it asked for are here.
+    """Do work, and repeat it once the full texts that it asked for are here.
 
-    What is needed is known only when chunks are selected and in order. Work is done
-    in a thread: it may be on long texts, or load what counts their tokens.
+    Which texts are needed is known only when chunks are selected and in order. Work is
+    done in a thread: it may be on long texts, or load a token counter.
     """
     if not isinstance(options.documents, DocumentSource):
         return await run_in_thread(partial(work, options))

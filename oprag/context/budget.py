@@ -1,9 +1,9 @@
-"""The chunks that a token budget holds, as they are sent.
+"""Choose the chunks that a token budget holds, counted as sent.
 
 Chunks arrive best first (with `selection="recall"` by rank and position) and are chosen
-in that order, so what is dropped is the least relevant chunk, not the end of the
-document. They are taken while the sum of their counts fits; then the finished context
-is counted, and the worst chunk dropped until it fits.
+in that order, so the least relevant chunk is dropped, not the end of the document. They
+are taken while the sum of their counts fits; then the finished context is counted, and
+the worst chunk dropped until it fits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER, as_number
 from oprag.tokens import resolve_token_counter
 
 LONG_TOKEN = 8
-"""Characters of a token in the longest words: full texts are read on so far."""
+"""Characters of a token in the longest words: how far full texts are read on."""
 SHORT_CHUNK = 64
 """Tokens that a short chunk has: half of OP-RAG's 128."""
 _MIN_SEEDS = 48
@@ -55,7 +55,7 @@ def fill_budget(
     Returns:
         The chosen chunks in the given order: all before the first that does not fit,
         so that the choice for a small budget is a subset of that for a larger one.
-        Empty only when `chunks` is.
+        Empty only if `chunks` is.
 
     Raises:
         BudgetTooSmallError: The best chunk alone takes more than the budget.
@@ -79,7 +79,7 @@ def fill_budget(
 
 
 def too_small(token_budget: int, needed: int) -> BudgetTooSmallError:
-    """The error for a budget that not even one chunk fits."""
+    """Return the error for a budget that not even one chunk fits."""
     message = (
         f"token_budget={token_budget} holds no chunk: the best takes {needed} tokens "
         "as it is sent. Give a larger budget, or split into smaller chunks."
@@ -96,11 +96,12 @@ def count_seeds(token_budget: int) -> int:
 
 
 class BudgetFiller:
-    """Fills budgets with chunks, counting them as they are sent.
+    """Fills budgets with chunks, counting them as sent.
 
     Args:
         options: See `ContextOptions`; its `token_budget` is not read.
-        sent_text: What the framework sends for a chunk, if not just its text.
+        sent_text: Gives the text that the framework sends for a chunk, if not just the
+            chunk's own.
         numbers: Those of the conversation; None for none.
     """
 
@@ -119,15 +120,15 @@ class BudgetFiller:
         self._join_cost = self._counter(joint)
         self._last: tuple[list[Chunk], list[Passage], int] | None = None
         self._sent: dict[int, tuple[Chunk, str]] = {}
-        """What a framework sends for a chunk, by the identity of the chunk."""
+        """The text that a framework sends for a chunk, by the identity of the chunk."""
 
     def fill(
         self, listed: Sequence[Chunk], budget: int
     ) -> tuple[list[Chunk], list[Passage], int]:
-        """Take what fits, in the given order.
+        """Take the chunks that fit, in the given order.
 
         Returns:
-            The chosen ones in the given order, what comes of them, and its tokens.
+            The chosen chunks in the given order, their passages, and the tokens.
         """
         try:
             kept = fill_budget(
@@ -138,7 +139,7 @@ class BudgetFiller:
                 ),
                 join_cost=self._join_cost,
             )
-        except BudgetTooSmallError:  # by a sum: together parts may take fewer tokens
+        except BudgetTooSmallError:  # by a sum: joined parts may take fewer tokens
             kept = [*listed[:1]]
         kept = self._drop_until_fits(kept, budget)
         if kept and (needed := self._count_needed(kept)) > budget:
@@ -151,7 +152,7 @@ class BudgetFiller:
         return self._render(kept)
 
     def _count_chunk(self, chunk: Chunk) -> int:
-        """Count a chunk as it is sent: its stored count, if that is of this text."""
+        """Count a chunk as sent, or return its stored count if that is of this text."""
         sent, name = self._write_as_sent(chunk), self._counter.name
         has_our_count = name and chunk.metadata.get(TOKEN_COUNTER) == name
         if has_our_count and chunk.exact and sent == chunk.text:
@@ -173,7 +174,7 @@ class BudgetFiller:
         return escape_marks(text, options.separator) if options.citations else text
 
     def _write_passage(self, passage: Passage, sent_text: SentText) -> str:
-        """Return a passage as it is sent: as its best chunk, with all metadata."""
+        """Return a passage as sent: as its best chunk, with all metadata."""
         best, *others = chunks = passage.chunks
         if not others and passage.text == best.text:
             return self._write_as_sent(best)
@@ -184,7 +185,7 @@ class BudgetFiller:
         return sent_text(best, passage.text)
 
     def _count_citation(self, chunk: Chunk) -> int:
-        """Tokens of a chunk's number and place, as far as one chunk can tell."""
+        """Count the tokens of a number and place, as far as one chunk can tell."""
         if not self._options.citations:
             return 0
         alone = single_passage(chunk._replace(text=""))
@@ -194,10 +195,10 @@ class BudgetFiller:
         return self._render(chunks)[2]
 
     def _render(self, chunks: list[Chunk]) -> tuple[list[Chunk], list[Passage], int]:
-        """Chosen chunks, their passages, and their tokens as they are sent.
+        """Return the chosen chunks, their passages, and their tokens as sent.
 
-        What a framework sends by itself and what rendering writes must both fit. What
-        was made last is not made again.
+        The text that a framework sends by itself and the text that `render` writes must
+        both fit. The last result is not made again.
         """
         if self._last is not None and self._last[0] is chunks:
             return self._last
@@ -232,7 +233,7 @@ class BudgetFiller:
     def _top_up(
         self, kept: list[Chunk], listed: Sequence[Chunk], budget: int
     ) -> list[Chunk]:
-        """Take more where there is room after all, counted as it is sent.
+        """Take more chunks if there is room after all, counted as sent.
 
         Text that touches needs no separator, and a place and its text may have tokens
         in common.
@@ -254,7 +255,7 @@ class BudgetFiller:
     def _add_parts(
         self, kept: list[Chunk], rest: Sequence[Chunk], budget: int
     ) -> list[Chunk]:
-        """Take whole sentences of the next chunks where much of the budget is left."""
+        """Take whole sentences of the next chunks if much of the budget is left."""
         for chunk in islice(rest, _MAX_CUT_CHUNKS):
             room = budget - self._count_needed(kept)
             if room <= _MAX_UNUSED_SHARE * budget:

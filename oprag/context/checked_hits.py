@@ -1,4 +1,4 @@
-"""Hits read, told apart and checked: before anything is selected.
+"""Read hits, tell their files apart and check them, before anything is selected.
 
 hits -> chunks -> of one file each -> without duplicates -> of one version
 -> without contradictions -> at their places in the full texts
@@ -26,7 +26,7 @@ from oprag.result_key import read_written
 
 
 class CheckedHits(NamedTuple):
-    """The chunks of hits, as far as they can all be where they say."""
+    """The chunks of hits, as far as they can all be at the places that they name."""
 
     chunks: list[Chunk]
     """Ranked by the order of the hits."""
@@ -112,7 +112,7 @@ def _note_dropped(
 
 
 def _keep_problem(chunk: Chunk) -> Chunk:
-    """The chunk; a result that still has no place keeps its problem."""
+    """Return the chunk; a result that still has no place keeps its problem."""
     if chunk.position is not None:
         return chunk
     written = read_written(chunk.metadata)

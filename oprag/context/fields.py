@@ -1,4 +1,4 @@
-"""Errors of components that are pydantic models: ours in the place of pydantic's."""
+"""Raise our errors, not pydantic's, in components that are pydantic models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class OpragErrorsMixin:
     """
 
     advice: ClassVar[Mapping[str, str]] = {}
-    """What to do in the place of giving words that are no option here."""
+    """Advice for words that are no option here, by the word."""
 
     def __init__(self, *unnamed: Never, **options: Any) -> None:
         fields = type(self).model_fields  # type: ignore[attr-defined]  # of pydantic
@@ -44,7 +44,7 @@ class OpragErrorsMixin:
 
 
 def own_error(error: ValueError) -> ValueError:
-    """Return our error for what pydantic refused first; any other error as it is."""
+    """Return our error for the first that pydantic found; any other error unchanged."""
     errors = getattr(error, "errors", None)
     if isinstance(error, OpragError) or errors is None:
         return error

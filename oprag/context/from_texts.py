@@ -1,4 +1,4 @@
-"""The door for plain Python: texts and their metadata in, ordered passages out."""
+"""Turn texts and their metadata into ordered passages, without a framework."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class OrderedPassages(list[Passage]):
     def __init__(self, passages: Iterable[Passage], why: Mapping[str, Any]) -> None:
         super().__init__(passages)
         self.why = why
-        """The ranks that were `kept`, and those `dropped` by each reason (`duplicate`,
+        """The ranks that were `kept`, and those `dropped` for each reason (`duplicate`,
         `version`, `blank`, `seen`, `top_n`, `token_budget`); `doubts`, by document the
         keys that may show several files under its name; `ids`, by the rank of a merged
-        passage those of its chunks; `tokens` that were used and are `left`."""
+        passage the ids of its chunks; the `tokens` that were used and those `left`."""
 
 
 def _lengths(values: Any) -> Any:
-    """The length of a list; those of its lists, where it is one of several searches."""
+    """Return the length of a list, or of each of its lists if it is of searches."""
     if interleave(values) is not values:
         return [len(each) for each in values]
     return len(values) if hasattr(values, "__len__") else describe_type(values)
@@ -65,20 +65,20 @@ def order_context(
     For applications without LangChain or LlamaIndex; the adapters do the same.
 
     Args:
-        texts: Best first, as retrieval returned them. May be empty. Of several
-            searches a list of lists, here and below: read the best of each first.
+        texts: Best first, as retrieval returned them. May be empty. For several
+            searches a list of lists, here and below: the best of each come first.
         metadatas: One mapping per text, with the document's identity and the
             position under any of the known keys, or under your own with
             `document_key=` and `position_keys=`.
         scores: One per text, as reported; carried along for your own use, such as a
             function as `sort_documents=`. The order of `texts` is the relevance.
-        top_n: Texts to keep, of the best; None for all.
-        seen: What the reader has read already: passages of an earlier call, or
+        top_n: The number of best texts to keep; None for all.
+        seen: Text that the reader has read already: passages of an earlier call, or
             `[document, part, start, end]` for each span (the document by its name or
             key, `part` None for a document of one text). These characters are cut
-            out before anything is selected, so that a budget is filled with others;
-            of passages, only where the text is the same.
-            Given, even empty, no character comes twice, merged or not; `top_n`
+            out before anything is selected, so that a budget is filled with others.
+            Those of passages are cut out only if the text is the same. If `seen` is
+            given, even empty, no character comes twice, merged or not; `top_n`
             counts the texts that have something left.
         **options: The others of `ContextOptions`: `token_budget=`, `merge=`,
             `order=` and so on.
@@ -87,8 +87,8 @@ def order_context(
         Passages in reading order; `passage.text` to send, `passage.citation` to
         cite. `oprag.render` joins them. Unmerged, there is one per chunk. With
         `on_problem="warn"` chunks that could not be put in order say why, as their
-        `problem`. `why` of the list says what was kept and left out, and what of the
-        budget is left.
+        `problem`. The list's `why` says which texts were kept and left out, and how
+        much of the budget is left.
 
     Raises:
         InvalidOptionError: An option is unknown or its value is not possible; the
@@ -99,7 +99,8 @@ def order_context(
         BudgetTooSmallError: Not even the best chunk fits.
 
     Warns:
-        PositionWarning: In the place of the two before, with `on_problem="warn"`.
+        PositionWarning: Instead of a `MissingDocumentError` or `PositionError`, with
+            `on_problem="warn"`.
 
     Example:
         >>> passages = order_context(

@@ -1,4 +1,4 @@
-"""Options without which chunks would be in order: the first thing that errors say."""
+"""Find options without which chunks would be in order: errors say so first."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def say_what_is_needless(
     """Return an error whose message begins with the option that is better left out.
 
     Args:
-        error: What was raised for the hits with the options.
-        hits: As they were given.
-        options: As they were given. With full texts nothing else is left out, as that
-            would read them again; they themselves only where they have none of the
-            documents: where they contradict a chunk, they show a fault.
+        error: The error that was raised for the hits with the options.
+        hits: As given.
+        options: As given. With full texts no other option is left out, as that would
+            read the texts again. The texts are left out only if they have none of the
+            documents: if they contradict a chunk, they show a fault.
 
     Returns:
-        The same error where nothing is put in order without one of the options.
+        The same error if leaving an option out does not put the chunks in order.
     """
     tried: tuple[str, ...] = _OF_NAMES if options.documents is None else ()
     if isinstance(error, DocumentNotFoundError):

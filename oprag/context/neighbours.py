@@ -1,9 +1,9 @@
-"""Neighbours of what was retrieved: which chunks of a store are read.
+"""Choose the neighbours of hits to read from a store.
 
-Those beside the best hits come first, by what `selection="recall"` says that they are
-worth. They are named by document, version and `chunk_index`, and by their ids where
-those can be computed, so that a store gives all of them in one query: without I/O here,
-`SearchedChunks` does the asking. What full texts have beside a hit is in `slices.py`.
+Those beside the best hits come first, by their worth in `selection="recall"`. They are
+named by document, version and `chunk_index`, and by their ids if those can be computed,
+so that a store gives all of them in one query. There is no I/O here: `SearchedChunks`
+asks the store. The text beside a hit in full texts is cut out by `slices.py`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _Ids: TypeAlias = Callable[[int], str]
 """The id of the chunk with a number."""
 _IdsOf: TypeAlias = Callable[[Mapping[str, Any]], _Ids]
 _SLACK = 1.5
-"""How many more neighbours are read than are expected to fit: they may be shorter."""
+"""Neighbours to read for each that is expected to fit: they may be shorter."""
 _SAMPLE = 16  # hits by which the length of all is known
 
 
@@ -53,7 +53,7 @@ class CandidateTail(NamedTuple):
     beside: frozenset[int] = frozenset()
     """Places of hits whose neighbours are slices of the full texts of `documents`."""
     lacking: InvalidOptionError | None = None
-    """The error to report where no hit names its neighbours."""
+    """The error to report if no hit names its neighbours."""
 
 
 NO_NEIGHBOURS = CandidateTail()
@@ -63,11 +63,11 @@ NO_NEIGHBOURS = CandidateTail()
 def check_widening(
     widen: Widen | None, options: ContextOptions, *, stored: bool
 ) -> None:
-    """Refuse to widen without a limit, or out of nothing.
+    """Refuse to widen without a limit, or without a source.
 
     Raises:
         InvalidOptionError: `widen` is `"fill"` without a token budget; or there are
-            neither such chunks nor full texts.
+            neither stored chunks nor full texts to read.
     """
     if widen == "fill" and options.token_budget is None:
         message = (
@@ -88,12 +88,12 @@ class NeighbourSearch:
 
     Args:
         hits: Best first. Not changed.
-        widen: How many chunks on each side; or `"fill"`: as many as the token budget
-            leaves room for, those beside the best first.
-        options: `top_n` limits the hits, `token_budget` what is read in all.
-        fills: Whether nobody said how many hits are wanted. Then a number of neighbours
-            comes before the hits that have no room beside them.
-        ids: The store's own id of each hit, where it is known.
+        widen: How many chunks on each side, or `"fill"` for as many as the token budget
+            leaves room for, those beside the best hits first.
+        options: `top_n` limits the hits, `token_budget` all that is read.
+        fills: Whether nobody said how many hits are wanted. If `widen` is a number,
+            neighbours then come before the hits that have no room beside them.
+        ids: The store's own id of each hit; None for one that is not known.
     """
 
     def __init__(
@@ -151,9 +151,9 @@ class NeighbourSearch:
                     yield -self.lent(number, step * length), number, side
 
     def requests(self) -> dict[ChunkKey, str]:
-        """Return what to ask a store for: chunks, as `SearchedChunks` takes them.
+        """Return the chunks to ask a store for, as `SearchedChunks` takes them.
 
-        An id is computed only beside a hit whose own one is computed in this way.
+        An id is computed only beside a hit whose own id is computed in the same way.
         """
         makers: list[_IdsOf] = [indexed_ids, _splitters_ids] if self._ids else []
         ids = {
@@ -163,9 +163,9 @@ class NeighbourSearch:
         return {key: ids[hit](key[2]) for key, hit in self.wanted.items()}
 
     def _ids_beside(self, number: int, makers: list[_IdsOf]) -> _Ids:
-        """Return how ids beside a hit are made; empty where nothing tells.
+        """Return the maker of ids beside a hit; it makes empty ones if none is known.
 
-        Whoever made one id made most: it comes first in `makers` for the next hit.
+        The maker of one id made most: it comes first in `makers` for the next hit.
         """
         metadata, at = self._hits[number].metadata, self._keys[number][2]
         for place, ids_of in enumerate(makers):
@@ -178,7 +178,7 @@ class NeighbourSearch:
     def neighbours(
         self, stored: Iterable[StoredChunk]
     ) -> list[tuple[int, StoredChunk]]:
-        """Return what was asked for, worth most first, and the place of its hit."""
+        """Return the chunks asked for, worth most first, each with its hit's place."""
         found: defaultdict[Any, list[StoredChunk]] = defaultdict(list)
         for chunk in sorted(stored, key=attrgetter("id")):
             found[chunk_key(chunk.metadata)].append(chunk)
@@ -198,8 +198,8 @@ class NeighbourSearch:
             found: The framework's objects of the hits.
             read: Those of their neighbours, best first.
             stored: Whether a store could be asked for `requests`.
-            linked: Places of hits that tell their neighbours otherwise. Beside the
-                others full texts are read on.
+            linked: Places of hits that name their neighbours in another way. Beside the
+                others, full texts are read on.
         """
         objects = [*found[: self.hits], *read, *found[self.hits :]]
         behind = CandidateTail(len(objects) - self.hits)
@@ -218,7 +218,7 @@ class NeighbourSearch:
 
 
 def _mean_tokens(hits: Sequence[Hit], options: ContextOptions) -> float:
-    """Return how many tokens a hit has about, by their stored counts where there are.
+    """Return about how many tokens a hit has, by stored counts if there are any.
 
     At least 1.
     """
@@ -234,6 +234,6 @@ def _mean_tokens(hits: Sequence[Hit], options: ContextOptions) -> float:
 
 
 def _splitters_ids(metadata: Mapping[str, Any]) -> _Ids:
-    """Return what gives the ids of a splitter."""
+    """Return the function that makes the ids of a splitter."""
     name, version = (str(metadata.get(key) or "") for key in (DOC_URI, DOC_VERSION))
     return partial(chunk_id, name, version=version)

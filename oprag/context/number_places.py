@@ -12,7 +12,7 @@ from oprag.chunk import Chunk, Passage, Proof, Span
 from oprag.metadata import text_hash
 
 Identity: TypeAlias = tuple[str, int | None, tuple[Span, ...], str]
-"""What two passages of one number have in common."""
+"""The facts that two passages of one number share."""
 
 
 class NumberPlace(NamedTuple):
@@ -27,7 +27,7 @@ class NumberPlace(NamedTuple):
     citation: str
     proof: Proof = "recorded"
     fits: bool = True
-    """Whether the text is not known to be another than that of its spans."""
+    """False if the text is known to be another than that of its spans."""
 
     @classmethod
     def of(cls, passage: Passage) -> NumberPlace:
@@ -46,15 +46,15 @@ class NumberPlace(NamedTuple):
 
     @property
     def identity(self) -> Identity:
-        """What it has in common with a passage of the same number."""
+        """The facts that it shares with a passage of the same number."""
         return self.key, self.part, self.spans, self.hash
 
     def holds(self, text: str) -> bool:
-        """Whether a text is the passage's."""
+        """Return whether a text is the passage's."""
         return len(text) == self.length and text_hash(text) == self.hash
 
     def passage(self, number: int, text: str, chunk: Chunk | None = None) -> Passage:
-        """Return the passage with a text, and what a chunk says besides."""
+        """Return the passage with a text, and with all else that a chunk says."""
         spans = self.spans
         chunk = (chunk or Chunk("", self.key, number))._replace(
             text=text,
@@ -68,13 +68,13 @@ class NumberPlace(NamedTuple):
 
 
 def pack_places(places: Iterable[NumberPlace]) -> str:
-    """Return places as JSON, in their order, and small: much of them repeats."""
+    """Return places as JSON, in their order, compressed: much of them repeats."""
     written = json.dumps([*places]).encode()
     return b64encode(zlib.compress(written)).decode()
 
 
 def unpack_places(written: str) -> list[NumberPlace]:
-    """Return the places that were `pack_places`."""
+    """Return the places that `pack_places` packed."""
     return [
         NumberPlace(key, name, part, tuple(Span(*span) for span in spans), *rest)
         for key, name, part, spans, *rest in json.loads(

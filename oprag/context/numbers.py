@@ -1,8 +1,8 @@
-"""The numbers of the passages of a conversation: none is given to two passages.
+"""Number the passages of a conversation: no number is given to two passages.
 
-A passage that is shown again has the number that it had. What is kept is the place of
-each, packed as JSON, and no text: messages that were summarised or removed take no
-number along. Texts are read again from what still holds them.
+A passage that is shown again has the number that it had. Only the place of each is
+kept, packed as JSON, and no text: messages that were summarised or removed take no
+number along. Texts are read again from the passages or documents that still hold them.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from oprag.marks import length_written, unescape_marks
 from oprag.metadata import NUMBERS, text_hash
 
 _HEAD = re.compile(r"\[(\d{1,9})\] ")
-"""Not only where a line begins: agents write before what a tool answered."""
+"""Not only at the beginning of a line: agents write before a tool's answer."""
 _BRACKET = re.compile(r"\[\s*\d")
 _SHOWN = re.compile(r"(?:^|\AObservation: )\[(\d{1,9})\] (.*)\n", re.MULTILINE)
 _NEXT = re.compile(r"\n\n(?=\[\d{1,9}\] .*\n|\[…\]\n\n|\[see above)|\n\n\Z")
-"""What follows a passage: the next one, a gap, or what was shown before."""
+"""The text after a passage: the next one, a gap, or a line for those shown before."""
 _SPAN = re.compile(r"(?:, page [^,]+)?, characters (\d+)-(\d+)$")
 
 
 _NOTHING = NumberPlace("", "", None, (), "", -1, "")
-"""The place of a number of which nothing is known but that it was given."""
+"""The place of a number that was given, and of which nothing else is known."""
 _IN_A_GRAPH = (
     "parts of a graph each began with numbers of their own. Give the state of the "
     "graph around them EvidenceState, and each part the oprag_numbers of that state."
 )
 _FAR = 100
-"""Numbers that a conversation may have given of which one mention is left."""
+"""How far above the last number a mention still counts as one of the conversation's."""
 _FEW = 64
-"""Places that are packed together, as much of them repeats."""
+"""Packs of so many places or fewer are packed again with new ones: much repeats."""
 _MOST_SHARED = 256
-"""Lists whose numbers are kept as they were read."""
+"""The most lists whose numbers are kept after reading."""
 _shared: OrderedDict[int, tuple[Any, CitationNumbers]] = OrderedDict()
 _shared_lock = RLock()
 
@@ -56,19 +56,19 @@ class CitationNumbers:
     """Passages and their numbers, from 1.
 
     Args:
-        entries: What `as_json` returned.
+        entries: The result of `as_json`.
     """
 
     def __init__(self, entries: Iterable[Any] = ()) -> None:
         self.lock = RLock()
-        """To be held by whoever numbers passages and then adds them."""
+        """To be held while passages are numbered and then added."""
         self._packed = [(text, unpack_places(text)) for text in entries]
         self._entries = [place for _, places in self._packed for place in places]
         self._known: dict[Identity, int] = {}
         self._left_out: set[int] = set()
         self._taken: set[tuple[int, int, str]] = set()
         self._carried: dict[int, Mapping[str, Any]] = {}
-        """What was taken, by its id: it is asked for in each message, each time."""
+        """The mappings that `take` added, by id: it gets each one again and again."""
         for number, entry in enumerate(self._entries, start=1):
             self._know(number, entry)
 
@@ -80,11 +80,11 @@ class CitationNumbers:
     def share(cls, entries: Any) -> CitationNumbers:
         """Return the numbers of a state: the same object for the same list.
 
-        Branches that run at the same time read one list. Each goes on with what the
-        others added, so that no number is given twice.
+        Branches that run at the same time read one list. Each goes on with the numbers
+        that the others added, so that none is given twice.
 
         Args:
-            entries: What `as_json` returned, and the state holds.
+            entries: The result of `as_json` that the state holds.
         """
         if not isinstance(entries, list):
             return cls(entries or ())
@@ -96,14 +96,14 @@ class CitationNumbers:
         return numbers
 
     def _share(self, entries: Any) -> None:
-        """Let whoever reads this list go on with these numbers."""
+        """Let all readers of this list go on with these numbers."""
         with _shared_lock:
             _shared[id(entries)] = entries, self  # it stays, so that its id does
             while len(_shared) > _MOST_SHARED:
                 _shared.popitem(last=False)
 
     def __len__(self) -> int:
-        """Numbers that were given."""
+        """Return how many numbers were given."""
         return len(self._entries)
 
     def assign(self, passages: Iterable[Passage]) -> list[Passage]:
@@ -129,19 +129,19 @@ class CitationNumbers:
                 self._known[entry.identity] = len(self)
 
     def pass_over(self, highest: int) -> None:
-        """Give no number up to one that something else may mean.
+        """Give no number up to the highest that something else may mean.
 
         Args:
-            highest: Such as the highest that is mentioned in an answer of which nothing
-                else is known.
+            highest: For example, the highest number mentioned in an answer of which
+                nothing else is known.
         """
         self._entries += [_NOTHING] * (highest - len(self))
 
     def leave_out(self, mentioned: Iterable[int]) -> None:
-        """Give no number that something mentions, be it of passages that are gone.
+        """Give no number that a text mentions, even if its passage is gone.
 
-        Nor are lower ones given. A number that is more than a hundred above the last
-        is taken for something else, such as a year: it alone is left out.
+        Lower ones are not given either. A number that is more than a hundred above the
+        last is taken for something else, such as a year: it alone is left out.
 
         Args:
             mentioned: Ascending.
@@ -153,11 +153,11 @@ class CitationNumbers:
                 self._left_out.add(number)
 
     def carry(self, first: int, last: int) -> dict[str, Any]:
-        """Return numbers as a message is to carry them, for whoever has that alone.
+        """Return numbers for a message to carry, for readers of that message alone.
 
         Args:
-            first: The first that no message before it carries.
-            last: The last that was given when it was written.
+            first: The first number that no earlier message carries.
+            last: The last number that was given when the message was written.
         """
         places = self._entries[first - 1 : last]
         return {
@@ -170,7 +170,7 @@ class CitationNumbers:
         """Add the numbers that a message carries.
 
         Args:
-            carried: What `carry` returned.
+            carried: The result of `carry`.
 
         Raises:
             InvalidOptionError: A number means another passage here.
@@ -185,11 +185,11 @@ class CitationNumbers:
             self._taken.add((first, last, places))
 
     def take_all(self, other: CitationNumbers, way_out: str | None = None) -> None:
-        """Add all numbers of another.
+        """Add all numbers of another object.
 
         Args:
-            other: Not changed.
-            way_out: What an error says of the reason and of what to do.
+            other: The other object; not changed.
+            way_out: The reason and the remedy that an error names.
 
         Raises:
             InvalidOptionError: A number means another passage here.
@@ -208,7 +208,7 @@ class CitationNumbers:
             if known == _NOTHING:
                 self._entries[number - 1] = entry
                 self._know(number, entry)
-                self._packed = []  # what was packed says nothing of it
+                self._packed = []  # the packed places lack it
             elif entry.identity != known.identity:
                 message = (
                     f"[{number}] means two passages, {known.citation} and "
@@ -219,7 +219,8 @@ class CitationNumbers:
     def as_json(self) -> list[Any]:
         """Return the places of all numbers, in their order.
 
-        Each text holds more than the one after it: few are packed again each time.
+        Each text holds more places than the next, so that few are packed again each
+        time.
         """
         done = sum(len(places) for _, places in self._packed)
         new = self._entries[done:]
@@ -236,15 +237,15 @@ class CitationNumbers:
         """Return the numbers of two branches of a graph: a reducer of its state.
 
         Args:
-            one: What `as_json` returned in one of them, or nothing.
-            other: The same of the other.
+            one: The result of `as_json` in one of them, or nothing.
+            other: The same in the other.
 
         Raises:
             InvalidOptionError: A number means one passage in one branch, and another
                 in the other.
         """
         if not one or one is other:
-            return other  # also where it is empty: branches know each other by it
+            return other  # also if it is empty: branches know each other by it
         if not other:
             return one
         numbers, others = cls.share(one), cls.share(other)
@@ -262,7 +263,7 @@ class CitationNumbers:
 
     @staticmethod
     def may_be_in(text: str) -> bool:
-        """Whether a text may show passages or mention some: most texts do not."""
+        """Return whether a text may show or mention passages: most texts do not."""
         return _BRACKET.search(text) is not None
 
     def find_in(self, conversation: str) -> dict[int, Passage]:
@@ -292,11 +293,11 @@ class CitationNumbers:
         """Read the passages that one message shows, by their own numbers.
 
         Args:
-            message: What a tool answered, as a model reads it.
+            message: A tool's answer, as a model reads it.
 
         Yields:
-            Each passage with its text, and the place as it is written there: nothing
-            is known of its characters, and nothing is exact.
+            Each passage with its text, and the place as written there. Its characters
+            are not known, and nothing of it is exact.
         """
         at = 0
         while found := _SHOWN.search(message, at):
@@ -306,7 +307,7 @@ class CitationNumbers:
             name = citation
             if (named := _SPAN.search(citation)) is not None:
                 name = citation[: named.start()]
-                # Where the text ends with white space, its length tells how much.
+                # If the text ends with white space, its length tells how much.
                 length = int(named[2]) - int(named[1])
                 last = start + length_written(message, start, length)
                 if last == len(message) or message.startswith("\n\n", last):
@@ -320,11 +321,11 @@ class CitationNumbers:
         """Return the passage of each number.
 
         Args:
-            read: What holds the texts: passages of searches, or full texts.
+            read: Passages of searches, or full texts, which may hold the texts.
 
         Returns:
-            With its text, and what else is known of it, where `read` holds it; else its
-            place and an empty text.
+            The passages by number. One that `read` holds has its text and all else that
+            is known of it; any other has its place and an empty text.
         """
         texts: dict[str, Passage] = {}
         pieces: dict[tuple[str, int | None], list[tuple[Span, int, Passage]]] = {}
@@ -350,7 +351,7 @@ class CitationNumbers:
 def _join_text(
     spans: Sequence[Span], pieces: Iterable[tuple[Span, int, Passage]]
 ) -> tuple[str, Passage | None]:
-    """The text of spans, put together from pieces; as much as these hold of it."""
+    """Put the text of spans together from pieces, as far as these hold it."""
     text, first = "", None
     for number, (start, end) in enumerate(spans):
         text += fill_gap(spans[:number], start)

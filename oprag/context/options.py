@@ -34,47 +34,48 @@ Selection: TypeAlias = Literal["budget", "recall"]
 """Ways to choose the text that is kept; docs/selection.md compares them."""
 OnProblem: TypeAlias = Literal["error", "warn"]
 Widen: TypeAlias = int | Literal["fill"]
-"""The number of neighbours to read on each side of a hit; or as many as fit."""
+"""The number of neighbours to read on each side of a hit, or as many as fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextOptions:
     """The options that turn retrieved chunks into context.
 
-    Every value is a plain JSON value, except callables, tokenizers, full texts.
+    Every value is a plain JSON value, except callables, tokenizers and full texts.
 
     Args:
-        top_n: Chunks to keep, of the best; None for all.
-        token_budget: Tokens of the context as it is sent: with separators, marks and
-            the metadata that a framework puts before a text. None for no limit.
-        selection: `"budget"`: chunks in rank order while they fit; `"recall"`: the text
-            that is worth most by its own rank and its neighbours', for a
-            `token_budget`. Chunks may come in part then.
+        top_n: The number of best chunks to keep; None for all.
+        token_budget: Tokens of the context as sent, with separators, marks and the
+            metadata that a framework puts before a text. None for no limit.
+        selection: `"budget"` keeps chunks in rank order while they fit. `"recall"`
+            keeps the text that is worth most by its own rank and its neighbours', for a
+            `token_budget`, and may keep parts of chunks.
         order: `"document"`, or `"rank"` for the retriever's own order.
         sort_documents: How several documents follow one another: `"best_rank"`, or a
             function from the chunks of one document, best first, to a sort key.
         merge: Join touching and overlapping chunks of one document; the result then
-            has fewer of them. None for what the selection does: `"recall"` joins them.
-        citations: Whether each text's place, and `[…]` between texts of one document
-            that do not touch, are written where text is made for a model: the budget
+            has fewer of them. None: only `selection="recall"` joins them.
+        citations: Whether to write each text's place, and `[…]` between texts of one
+            document that do not touch, when text is made for a model. The budget
             leaves room for both.
-        on_problem: For what cannot be put in order: `"error"`, or `"warn"` and go on.
-            Chunks without a place then follow those of their document by rank, and
-            documents whose places contradict one another stand by rank, marked.
-        position_keys: Where the position is: a metadata key, an attribute of the
+        on_problem: For documents that cannot be put in order: `"error"`, or `"warn"`
+            and go on. Chunks without a place then follow those of their document by
+            rank, and documents whose places contradict one another stand by rank,
+            marked.
+        position_keys: The source of the position: a metadata key, an attribute of the
             framework's object, a callable on it, or a list of these, most significant
-            first; None for the known keys. A key of your own says where a chunk
-            begins, not where it ends.
-        document_key: Where the document's identity is: as `position_keys`, of a list
-            the first that gives a value; None for the known keys.
+            first. None for the known keys. Your own key says where a chunk begins, not
+            where its end is.
+        document_key: The source of the document's identity, as in `position_keys`; of
+            a list, the first that gives a value. None for the known keys.
         token_counter: A callable `str -> int`, a tokenizer, or its name; None for
-            cl100k where its file is here or can be fetched, else an approximation.
-        separator: What the application puts between the texts; it counts towards the
-            budget.
-        documents: Full texts by document name: anything that `document_source` takes:
-            a mapping, a function, a folder, a store, a list of documents; None for
-            none. They fill gaps, widen, and find chunks that lack a place or
-            contradict another, or have a header; those in memory prove every place. A
+            cl100k if its file is here or can be fetched, else an approximation.
+        separator: The text that the application puts between the texts; it counts
+            towards the budget.
+        documents: Full texts by document name, as anything that `document_source`
+            takes: a mapping, a function, a folder, a store, a list of documents. None
+            for none. They fill gaps, widen, and find chunks that lack a place,
+            contradict another, or have a header. Texts in memory prove every place. A
             store is read as the search's filter admits.
 
     Raises:
@@ -115,7 +116,7 @@ class ContextOptions:
         return cls(**options)
 
     def require_budget(self) -> int | None:
-        """The token budget.
+        """Return the token budget.
 
         Raises:
             InvalidOptionError: There is none, and the selection needs one.
@@ -138,9 +139,9 @@ class ContextOptions:
         return replace(self, order="rank", merge=False, citations=False)
 
     def source_text(self) -> TextsByName | None:
-        """The full texts as a function of the document's name; None without.
+        """Return the full texts as a function of the document's name; None without any.
 
-        A text that is not exact is none: offsets are offsets in the exact one.
+        A text that is not exact counts as none: offsets are into the exact text.
         """
         if not isinstance(self.documents, DocumentSource):
             return None
@@ -148,10 +149,10 @@ class ContextOptions:
 
 
 class TextsByName:
-    """Full texts by name, that know which names were asked for.
+    """Full texts by name, and a record of the names that were asked for.
 
     Args:
-        source: Where they are read from.
+        source: The source that they are read from.
     """
 
     def __init__(self, source: DocumentSource) -> None:
@@ -164,7 +165,7 @@ class TextsByName:
         return self.source.at_hand
 
     def __call__(self, name: str) -> str | None:
-        """Return the exact text of a document; None where there is none."""
+        """Return the exact text of a document; None if there is none."""
         found = self.read(name)
         return None if found is None else found.text
 
@@ -179,7 +180,7 @@ class TextsByName:
         return found if found.exact else None
 
     def check(self) -> None:
-        """Refuse a source that has nothing of what was asked for.
+        """Refuse a source that has none of the documents that were asked for.
 
         Raises:
             DocumentNotFoundError: As `oprag.documents.refuse_strangers`.
@@ -192,7 +193,7 @@ DEFAULTS: dict[str, Any] = {f.name: f.default for f in fields(ContextOptions)}
 
 
 def _arguments(documented: type) -> dict[str, str]:
-    """Return what a docstring says of each argument."""
+    """Return the description of each argument in a docstring."""
     section = cleandoc(documented.__doc__ or "").partition("\nArgs:\n")[2]
     entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE)
     return {name: " ".join(text.split()) for name, text in entries}
@@ -219,7 +220,7 @@ DESCRIPTIONS: dict[str, str] = {
 
 
 class OrderingKeywords(TypedDict, total=False):
-    """The options of order, and where it is read from, for type checkers."""
+    """The options of order and of the keys that it is read from, for type checkers."""
 
     order: Order
     sort_documents: SortDocuments
@@ -243,7 +244,7 @@ def check_option(option: str, value: Any) -> None:
     """Reject a value that an option cannot have.
 
     Raises:
-        InvalidOptionError: The message says what it takes.
+        InvalidOptionError: The message says which values it takes.
     """
     if option in _CHECKED:
         possible, takes = _CHECKED[option]
@@ -252,7 +253,7 @@ def check_option(option: str, value: Any) -> None:
 
 
 _Check: TypeAlias = tuple[Callable[[Any], bool], str]
-"""Whether a value is possible, and what is, after "It takes"."""
+"""A test of a value, and the possible values in words, after "It takes"."""
 
 
 def _is_count(value: Any) -> bool:

@@ -30,7 +30,7 @@ TextByName = Callable[[str], str | None]
 
 
 def single_passage(chunk: Chunk) -> Passage:
-    """A passage of one chunk, as it is."""
+    """Make a passage of one unchanged chunk."""
     span, metadata = chunk.span, chunk.metadata
     spans: tuple[Span, ...] = () if span is None else (span,)
     written = read_written(metadata)
@@ -107,14 +107,14 @@ def merge_adjacent(
     """Join touching, overlapping and nearly touching chunks into passages.
 
     Only chunks of the same document and part whose texts have the length of
-    their spans are joined; all others become passages of their own. So do chunks that
-    only touch, where facts of a file (a title, a folder) differ: they may be of two.
+    their spans are joined; all others become separate passages. So do chunks that only
+    touch, if facts of a file (a title, a folder) differ: they may be of two files.
 
     Args:
         chunks: In document order and checked (`check_positions`).
         source_text: Full texts by document name, to fill gaps with. Without it
-            the two sides of a gap are joined by a space or a blank line, the passage
-            keeps its spans apart, and is not `exact`.
+            the two sides of a gap are joined by a space or a blank line, and the
+            passage keeps its spans apart and is not `exact`.
 
     Returns:
         Passages in the order of the chunks. Each chunk is in exactly one.
@@ -180,7 +180,7 @@ def _join(run: Sequence[Chunk], source_text: TextByName | None) -> Passage:
 
 
 def fill_gap(spans: Sequence[Span], start: int) -> str:
-    """Return white space for a small gap before a start, where no full text is known.
+    """Return white space for a small gap before a start, if no full text is known.
 
     For one character a space, for more a blank line; nothing before the first span.
     """
@@ -190,7 +190,7 @@ def fill_gap(spans: Sequence[Span], start: int) -> str:
 
 
 def locate_spans(text: str, spans: Sequence[Span]) -> list[tuple[Span, int]] | None:
-    """Return each span with its offset: what to subtract for its index in the text.
+    """Return each span with its offset: its start minus its index in the text.
 
     None if the text is not made of exactly these spans and the white space between
     them.
@@ -204,9 +204,9 @@ def locate_spans(text: str, spans: Sequence[Span]) -> list[tuple[Span, int]] | N
 
 
 def split_merged(chunks: Sequence[Chunk]) -> list[Chunk]:
-    """Return merged results that overlap others as the slices that they are made of.
+    """Split merged results that overlap others into the slices that they are made of.
 
-    Two searches may have merged the same chunks. Others stay as they are.
+    Two searches may have merged the same chunks. Other results stay unchanged.
     """
     return [part for chunk in chunks for part in _slices_of(chunk, chunks)]
 
@@ -231,7 +231,7 @@ def _overlap(one: Chunk, other: Chunk) -> bool:
 
 
 def find_verified_text(run: Sequence[Chunk], source_text: TextByName) -> str | None:
-    """Return the text that the chunks' spans are slices of, where it is at hand.
+    """Return the text that the chunks' spans are slices of, if it is at hand.
 
     Args:
         run: Chunks of one document and part, at least one.
@@ -239,7 +239,7 @@ def find_verified_text(run: Sequence[Chunk], source_text: TextByName) -> str | N
 
     Returns:
         None for a part of a document, for texts that do not have the length of
-        their span, and where the name is not known.
+        their span, and for a name that is not known.
 
     Raises:
         PositionError: A chunk's text is not where its span says.

@@ -13,12 +13,12 @@ _SENTENCE_END = re.compile(rf"""[.!?]["')\]”’]*\s+|[{SENTENCE_TERMINATORS}]\
 
 
 def is_sliceable(chunk: Chunk) -> bool:
-    """Whether parts of a chunk can be named by their characters."""
+    """Return whether parts of a chunk can be named by their characters."""
     return chunk.fits_span and chunk.position is not None and len(chunk.text) > 0
 
 
 def scope_of(chunk: Chunk) -> tuple[Hashable, ...]:
-    """Return what chunks have in common that may be neighbours of one another."""
+    """Return the key that chunks share if they may be neighbours of one another."""
     if is_sliceable(chunk):
         return chunk.document_key, "characters", chunk.part
     if chunk.position is None or chunk.span is not None:
@@ -33,7 +33,7 @@ def slice_of(chunk: Chunk, start: int, end: int, text: str | None = None) -> Chu
         text = chunk.text[start - span[0] : end - span[0]]
     if position is not None and position[-2:] == span:
         position = (*position[:-2], start, end)
-    # Stored counts are of the whole chunk, and a stamp is of what it begins.
+    # Stored counts are of the whole chunk, and `start_index` is of its beginning.
     metadata = {
         key: value
         for key, value in chunk.metadata.items()
@@ -52,9 +52,9 @@ def list_beginnings(chunk: Chunk, kept: Sequence[Chunk]) -> list[Chunk]:
     """Return a chunk and its beginnings that end with a sentence, the shortest first.
 
     Args:
-        chunk: The chunk. One whose place is not known to the character has no others.
-        kept: What it is to be read with. Where it ends where one of these begins,
-            the parts are its ends.
+        chunk: The chunk. If its place is not known to the character, it comes alone.
+        kept: The chunks that it is to be read with. If it ends at the beginning of one
+            of these, the parts are its ends.
     """
     start, end = chunk.span or (0, 0)
     if not is_sliceable(chunk):

@@ -1,4 +1,4 @@
-"""Retrieved chunks without a true place, found in the full texts of their documents."""
+"""Find retrieved chunks without a true place in the full texts of their documents."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def locate_hits(
 ) -> list[Chunk]:
     """Give chunks the places that their full texts prove.
 
-    Those of a document stay as they are where none lacks a place or contradicts
-    another, and the text has each where it says. Else each is looked for in the text:
-    in that of its page, where the text has pages that the chunks name.
+    The chunks of a document stay unchanged if none lacks a place or contradicts
+    another, and the text has each at its place. Else each is looked for in the text, or
+    in that of its page if the text has pages that the chunks name.
 
     Args:
-        chunks: As they were read and checked, in any order.
-        full_text: Exact full texts by document name; None where there is none.
-        problems: What is wrong with documents, by their keys. Changed: what is proved
-            is left out, and what cannot be proved is put in.
+        chunks: The chunks as read and checked, in any order.
+        full_text: Exact full texts by document name; None if there is none.
+        problems: The errors of documents, by their keys. Changed: documents that are
+            proved are left out, and those that cannot be proved are put in.
         compared: Whether the places of documents without a problem are compared with
-            their text; else these are not asked for.
-        recorded: Where chunks said that they stand, by rank, before that was doubted.
+            their text; else these texts are not asked for.
+        recorded: The places that chunks named, by rank, before these were doubted.
 
     Returns:
         The chunks in the order of the input. Those that could not be proved have no
-        place; white space that stands nowhere for certain is left out.
+        place; white space without a certain place is left out.
     """
     found: dict[int, Chunk] = {}
     for document, members in group_by_document(chunks).items():
@@ -60,7 +60,7 @@ def _place_document(
     problems: dict[str, OpragError],
     doubted: Mapping[int, Span | None],
 ) -> list[Chunk]:
-    """The chunks of one document, in the order of the input."""
+    """Place the chunks of one document, in the order of the input."""
     document = chunks[0].document_key
     without = [(chunk, "") for chunk in chunks if chunk.position is None]
     uris = dict.fromkeys(chunk.text_id for chunk in chunks)
@@ -102,7 +102,7 @@ def _place_document(
 def _find_recorded_span(
     chunk: Chunk, doubted: Mapping[int, Span | None]
 ) -> Span | None:
-    """Return where a chunk says that it stands in the document, doubted or not."""
+    """Return the place in the document that a chunk names, doubted or not."""
     if chunk.part is not None:
         return None
     return chunk.span or doubted.get(chunk.rank)
@@ -114,7 +114,7 @@ def _keep_white_space(
     recorded: Sequence[Span | None],
     locations: list[Location],
 ) -> None:
-    """Place white space where it was recorded and the text has it.
+    """Place white space at its recorded place, if the text has it there.
 
     It cannot be looked for: a text has it everywhere.
     """
@@ -129,7 +129,7 @@ def _drop_lost_white_space(
 ) -> list[Chunk]:
     """Leave out white space without a place.
 
-    Where it belongs among them is not known, and it says nothing.
+    Its place among the others is not known, and it says nothing.
     """
     pairs = zip(chunks, locations, strict=True)
     return [
@@ -140,9 +140,9 @@ def _drop_lost_white_space(
 
 
 def _set_pages(chunks: list[Chunk], full: FullText) -> list[Chunk]:
-    """The chunks, with the pages that their full text has; with none where it has none.
+    """Give chunks the pages that their full text has, or none if it has none.
 
-    Chunks that have no known place in it stay as they are.
+    Chunks that have no known place in it stay unchanged.
     """
     spans = [span for _, span in full.pages]
     pages = tuple(zip(full.page_names(), spans, strict=True)) or None
@@ -156,9 +156,9 @@ def _set_pages(chunks: list[Chunk], full: FullText) -> list[Chunk]:
 def _find_on_pages(
     full: FullText, chunks: Sequence[Chunk], locations: list[Location]
 ) -> None:
-    """Place what the text has several times and the page that a chunk names has once.
+    """Place chunks that the text has several times, and the page that they name once.
 
-    Not where a chunk is on another page than it names: then none is believed.
+    Place none if a chunk is on another page than it names: then no page is believed.
     """
     if all(location.status != "ambiguous" for location in locations):
         return
@@ -183,7 +183,7 @@ def _find_on_pages(
 def _find_by_parents(
     source: str, chunks: Sequence[Chunk], locations: list[Location]
 ) -> None:
-    """Place what the text has several times as the other children of its parent say.
+    """Place chunks that the text has several times by their parent's other children.
 
     The `start_index` of all children of a parent counts from one character.
     """
@@ -196,7 +196,7 @@ def _find_by_parents(
             text = chunk.text
             starts = starts_of(text, source)
             spans = {at - start: Span(at, at + len(text)) for at in starts}
-            if spans:  # by where the parent would begin
+            if spans:  # by the place at which the parent would begin
                 parents.setdefault(repr(chunk.metadata.get("doc_id")), {})[i] = spans
     for children in parents.values():
         begins = set.intersection(*map(set, children.values()))
@@ -232,7 +232,7 @@ def _compare(chunk: Chunk, source: str) -> Chunk:
 
 
 def _pages_of(full: FullText, chunks: Sequence[Chunk]) -> list[Span | None]:
-    """Where the page that each chunk names is in the text."""
+    """Return the span in the text of the page that each chunk names."""
     pages = [metadata for metadata, _ in full.pages]
     named = parts_named([chunk.metadata for chunk in chunks], pages)
     return [None if page is None else full.pages[page][1] for page in named]
@@ -243,20 +243,20 @@ def _is_ours(chunk: Chunk) -> bool:
 
 
 def _is_written(chunk: Chunk, source: str) -> bool:
-    """Whether the text has the chunk where it says, or oprag wrote its place."""
+    """Return whether the text has the chunk at its place, or oprag wrote the place."""
     if chunk.position is None:
         return False
     ours = _is_ours(chunk)
-    if chunk.span is None:  # the order is known even where a place is not
+    if chunk.span is None:  # the order is known even if a place is not
         return ours and CHUNK_INDEX in chunk.metadata and N_CHUNKS in chunk.metadata
     if chunk.part is not None:
         return ours
-    # Over gaps it is no slice.
+    # A text joined over gaps is no slice.
     return is_joined(chunk.metadata) or source[slice(*chunk.span)] == chunk.text
 
 
 def _sort_by_number(chunks: Sequence[Chunk]) -> list[int] | None:
-    """The order that chunk numbers say, if each chunk has one of its own."""
+    """Return the order that chunk numbers give, if each chunk has its own."""
     numbers = [as_number(chunk.metadata.get(CHUNK_INDEX)) for chunk in chunks]
     known = [number for number in numbers if number is not None]
     if len(set(known)) < len(chunks):
@@ -265,7 +265,7 @@ def _sort_by_number(chunks: Sequence[Chunk]) -> list[int] | None:
 
 
 def _place(chunk: Chunk, location: Location, source: str, *, is_right: bool) -> Chunk:
-    """Give a chunk the place where it was found, unless its own is right and known."""
+    """Give a chunk the place that was found, unless its own is right and known."""
     is_scoped = location.span is None or chunk.scoped
     if is_right and is_scoped and chunk.span is not None and chunk.part is None:
         return chunk

@@ -25,9 +25,9 @@ _LOG = logging.getLogger("oprag")
 class Problems:
     """The problems of one component: each kind is warned of once.
 
-    What was warned of does not make components differ.
+    The warnings given so far do not make components differ.
 
-    Every occurrence is logged, by the logger `oprag` at the level INFO.
+    Every problem is logged each time, by the logger `oprag` at the level INFO.
 
     Args:
         component: Its class name, or that of the function.
@@ -43,13 +43,13 @@ class Problems:
         lacking: InvalidOptionError | None = None,
         unfilled: tuple[int, int] | None = None,
     ) -> None:
-        """Warn of what is wrong with a result, of each kind once.
+        """Warn of the problems of a result, of each kind once.
 
         Args:
-            problems: Of documents whose chunks are in rank order.
-            lacking: Why nothing was read beside what was found.
-            unfilled: A budget in tokens and the chunks that came: the retriever, not
-                the budget, decided how much is read.
+            problems: Those of documents whose chunks are in rank order.
+            lacking: Why nothing was read beside the hits.
+            unfilled: A budget in tokens and the number of chunks that came: the
+                retriever, not the budget, decided how much is read.
         """
         for problem in problems:
             said = f" kept the order as retrieved ({problem.kind}). {problem.message}"
@@ -69,12 +69,12 @@ class Problems:
             self._warn("unfilled", message, None)
 
     def tell_of_index(self, message: str) -> None:
-        """Warn once of what is wrong with the index, before questions meet it."""
+        """Warn once of a fault of the index, before questions meet it."""
         error = PositionError(self.component + message, kind="unfit_index")
         self._warn("unfit_index", message, error)
 
     def silence_budget(self) -> Self:
-        """Return the same for a budget that nobody set: it may stay unfilled."""
+        """Return a copy for a budget that nobody set: it may stay unfilled."""
         same = copy.copy(self)
         same._any_budget = True  # noqa: SLF001 -- our own copy
         return same
@@ -91,7 +91,7 @@ def warn(message: str, problem: OpragError | None) -> None:
     """Give a `PositionWarning`; without a problem an `UnfilledBudgetWarning`.
 
     Args:
-        message: What was found, and what to do.
+        message: The finding, and the remedy.
         problem: The error that is not raised.
     """
     warning = PositionWarning(message) if problem else UnfilledBudgetWarning(message)

@@ -1,6 +1,6 @@
-"""The ranks of a list of hits: its order, or what oprag wrote on results.
+"""The ranks of a list of hits: its order, or the ranks that oprag wrote on results.
 
-A component may be given what another one returned, in reading order. Then the ranks
+A component may be given the results of another one, in reading order. Then the ranks
 that were written on the results count, and not their order in the list.
 """
 
@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 def sort_by_rank(
     found: Sequence[_T], hits: Sequence[Hit], options: ContextOptions
 ) -> list[_T]:
-    """Return what was found best first: a component's results by their ranks."""
+    """Return the found objects best first: a component's results by their ranks."""
     if not hits or not is_result(hits[0].metadata):
         return [*found]
     by, keys = options.document_key, options.position_keys
@@ -37,11 +37,11 @@ def sort_by_rank(
 
 
 def rank_chunks(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:
-    """The chunks best first.
+    """Return the chunks best first.
 
-    A list in the order that a component returned keeps the ranks written on it; of
-    several such lists of other documents, joined, the best of each comes first. Any
-    other list is ranked by list order.
+    A list in a component's output order keeps the ranks written on it. If several such
+    lists of different documents are joined, the best of each come first. Any other
+    list is ranked by list order.
     """
     ranks = _read_ranks(chunks, options)
     if ranks is None:
@@ -51,7 +51,7 @@ def rank_chunks(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:
 
 
 def _read_ranks(chunks: Sequence[Chunk], options: ContextOptions) -> list[int] | None:
-    """The ranks on results in their component's order; None for other lists."""
+    """Return the ranks on results in their component's order; None for other lists."""
     ranks = []
     for chunk in chunks:
         written = read_written(chunk.metadata)
@@ -65,7 +65,7 @@ def _read_ranks(chunks: Sequence[Chunk], options: ContextOptions) -> list[int] |
         as_written = [chunk._replace(rank=rank) for rank, chunk in pairs]
         if not _is_in_order(as_written, options):
             return None
-    # Slices of one hit share a rank; so do hits of joined lists, of other documents.
+    # Slices of one hit share a rank; so do hits of different documents in joined lists.
     hits = [(rank, chunk.document_key) for rank, chunk in pairs]
     if len({*hits}) == len({*ranks}):
         return ranks
@@ -75,7 +75,7 @@ def _read_ranks(chunks: Sequence[Chunk], options: ContextOptions) -> list[int] |
 
 
 def _is_in_order(chunks: Sequence[Chunk], options: ContextOptions) -> bool:
-    """Whether chunks are in a component's output order."""
+    """Return whether chunks are in a component's output order."""
     best_first = rank_order(chunks)
     return any(
         all(map(is_, document_order(best_first, sort_documents=how), chunks))

@@ -1,7 +1,7 @@
-"""The choice of text by the places of good candidates: `selection="recall"`.
+"""Choose text by the places of good candidates: `selection="recall"`.
 
 A chunk between two good ones is likely to be needed although no retriever ranked it
-high: what it says is only understood with its neighbours, and so is the question's
+high: its text is only understood with its neighbours, and so is the question's
 evidence. So each piece of text is worth
 
     the sum of 1 / (2 + rank) over the candidates it is in
@@ -11,7 +11,7 @@ A third of the text is read by rank, the rest by worth. Only ranks and positions
 used: scores differ in meaning from store to store, ranks do not.
 
 Several retrievers, overlapping windows and chunks of two sizes bring the same text
-more than once. So candidates are cut where one of them begins or ends ::
+more than once. So candidates are cut at every beginning and end of one of them ::
 
     candidates   [------ 5 ------][------ 0 ------]
                          [-- 2 --]
@@ -48,7 +48,7 @@ class Piece(NamedTuple):
 
     chunk: Chunk
     length: int
-    """In characters; where there are only ordinals, the mean length."""
+    """In characters; the mean length if there are only ordinals."""
     rank: int
     """That of the best candidate that it is in."""
     worth: float
@@ -62,14 +62,14 @@ def rank_segments(
     Args:
         chunks: Best first, checked, without duplicates. Of any lengths, overlapping
             or not.
-        beside: Chunks from this rank on were not retrieved but are beside hits: they
-            are worth what these lend them.
-        budget: Tokens that are to be filled. Only the best that would do so lend worth.
+        beside: Chunks from this rank on were not retrieved but are beside hits, which
+            lend them their worth.
+        budget: Tokens to fill. Only the best chunks that would fill them lend worth.
 
     Returns:
-        Chunks that do not overlap, best first. They are the candidates themselves where
-        nothing else begins or ends in them, else slices of them; their `rank` is that
-        of the candidate. Equal worth: the better candidate first, then reading order
+        Chunks that do not overlap, best first. Each is a candidate itself if no other
+        begins or ends in it, else a slice of one; its `rank` is that of the candidate.
+        Of equal worth, the better candidate comes first, then reading order decides
         (documents in the order of their best candidates).
     """
     beside = min([beside, *(chunk.rank for chunk in chunks[count_seeds(budget) :][:1])])
@@ -98,8 +98,8 @@ def split_into_segments(members: Sequence[Chunk], beside: float) -> Iterator[Pie
 
     Args:
         members: Best first. Those whose text does not have the length of their span
-            stay whole, by their ordinals where they have such.
-        beside: Candidates from this rank on neither are nor lend worth.
+            stay whole, by their ordinals if they have any.
+        beside: Candidates from this rank on have no worth and lend none.
     """
     if is_sliceable(members[0]):
         spans = [chunk.span or Span(0, 0) for chunk in members]
@@ -136,7 +136,7 @@ def split_into_segments(members: Sequence[Chunk], beside: float) -> Iterator[Pie
 
 
 def _carry_forward(worths: Sequence[float], left: Sequence[float]) -> list[float]:
-    """Return what is left at each place of the worth of all before it."""
+    """Return, for each place, the worth of all earlier ones that is left there."""
     carried = [0.0]
     for worth, share in zip(worths, left, strict=False):
         carried.append((carried[-1] + worth) * share)
@@ -144,5 +144,5 @@ def _carry_forward(worths: Sequence[float], left: Sequence[float]) -> list[float
 
 
 def proximity_score(rank: int, away: float) -> float:
-    """Return what a candidate of a rank lends to text so many characters away."""
+    """Return the worth that a candidate lends to text so many characters away."""
     return _LENT * math.pow(2, -away / _HALF) / (_HEAD + rank)

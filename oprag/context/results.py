@@ -1,4 +1,4 @@
-"""The metadata of a result: those of its chunks, and its place."""
+"""Make the metadata of a result: those of its chunks, and its place."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def result_metadata(
 
     Args:
         passage: The passage.
-        options: Those that the passage was chosen by; None for what its metadata say.
-        whole: Whether it is one object, all of it. Else see `merge_metadata`.
+        options: Those that the passage was chosen by; None to go by its metadata.
+        whole: Whether it is one whole object. Else see `merge_metadata`.
     """
     if whole:
         metadata = passage.chunks[0].metadata
@@ -62,7 +62,7 @@ def _has_room(chunk: Chunk) -> bool:
 
 
 def best_chunk(chunks: Sequence[Chunk]) -> Chunk:
-    """Return the chunk of the best rank, the first in reading order of equals."""
+    """Return the chunk of the best rank; of equals, the first in reading order."""
     return min(chunks, key=attrgetter("rank"))
 
 
@@ -76,8 +76,9 @@ def merge_metadata(
         position_keys: As in `ContextOptions`.
 
     Returns:
-        Of what differs, the value that the best chunk has, as an application's own
-        ids; of places, that of the first. Without what holds for a whole chunk alone.
+        For values that differ, such as an application's own ids, that of the best
+        chunk; for places, that of the first. Values that hold only for a whole chunk
+        are left out.
     """
     first = chunks[0].metadata
     best = best_chunk(chunks).metadata
@@ -97,12 +98,15 @@ def merge_metadata(
 def result_id(
     passage: Passage, id_of: Callable[[Any], str | None], text_of: Callable[[Any], str]
 ) -> str | None:
-    """Return the id of a passage that is not one whole object; None without theirs.
+    """Return the id of a passage that is not one whole object, or None.
 
     Args:
         passage: The passage.
         id_of: From the framework's object of a chunk to its id, or None.
-        text_of: From the same to its text; the id of a text that was cut has its spans.
+        text_of: From the same to its text. The id of a text that was cut has its spans.
+
+    Returns:
+        The id; None if a chunk has none.
     """
     ids: list[Any] = [id_of(chunk.source) for chunk in passage.chunks]
     cut = any(chunk.text != text_of(chunk.source) for chunk in passage.chunks)
@@ -120,7 +124,7 @@ def write_place(
 
     Args:
         passage: The passage that the result is of.
-        metadata: All others; not changed. What they say is not written again.
+        metadata: All others; not changed. Facts that they state are not written again.
         cites: Whether the place for people is written beside it.
         has_room: Whether a token budget, if there was one, has room for the place.
     """
@@ -162,7 +166,7 @@ def _count_of(passage: Passage) -> str | None:
 
 
 def _is_plainly_cited(passage: Passage) -> bool:
-    """Return whether its citation is made of nothing but what the key says."""
+    """Return whether the facts under the reserved key are enough for its citation."""
     chunk = passage.chunks[0]
     if passage.cited is not None or not chunk.scoped or chunk.pages:
         return False
@@ -172,9 +176,9 @@ def _is_plainly_cited(passage: Passage) -> bool:
 def _find_differing_identity(
     passage: Passage, metadata: Mapping[str, Any]
 ) -> tuple[str | None, str | None]:
-    """Return key and name of a document, each None where the metadata say it.
+    """Return key and name of a document, each None if the metadata say it.
 
-    Of one of several files of a name the key is what follows the name's.
+    If several files share a name, the key is the part after the name's own key.
     """
     derived = passage.chunks[0].derived
     if derived is None or len(passage.chunks) > 1:
@@ -190,7 +194,7 @@ def _find_differing_identity(
 
 
 def _is_unfit(passage: Passage) -> bool:
-    """Whether a text is as long as its one span, and yet not known to be its slice."""
+    """Return whether a text has its one span's length and is not known as its slice."""
     spans = passage.spans
     if len(spans) != 1 or spans[0].end - spans[0].start != len(passage.text):
         return False
@@ -199,7 +203,7 @@ def _is_unfit(passage: Passage) -> bool:
 
 
 def _hash_of(passage: Passage) -> str:
-    """Return the hash of its text, which is known where one whole chunk is stamped."""
+    """Return the hash of its text, which is known if it is one whole, stamped chunk."""
     chunk = passage.chunks[0]
     if chunk.proof == "stamped" and chunk.text is passage.text:
         known: str | None = chunk.metadata.get(CHUNK_HASH)  # a slice has none

@@ -1,9 +1,9 @@
 """Text that a reader has read: cut out of new chunks, so that nothing is sent twice.
 
-An agent searches several times, and its searches overlap. What was sent once is in
-its conversation. With exact places the rest is arithmetic: a chunk without the
-characters that were read is its slices between them. The text is compared as well:
-another text may go by the same name and the same numbers.
+An agent searches several times, and its searches overlap. Text that was sent once is
+in its conversation. With exact places the rest is arithmetic: of a chunk, the slices
+between the characters already read are left. The text is compared as well: another
+text may go by the same name and the same numbers.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ SeenLike: TypeAlias = Iterable[Passage | Sequence[Any]]
 """Passages, or `[document, part, start, end]` for each span."""
 
 _Source: TypeAlias = tuple[int | None, str]
-"""A text of a document that spans are relative to: part, version; "" for any."""
+"""The text that spans are relative to: part and version of a document, "" for any."""
 
 _Piece: TypeAlias = tuple[Span | None, str]
-"""Characters that were shown, and their text, "" where it is not known; or a text
-without a known place."""
+"""Characters that were shown and their text ("" if it is not known), or a text without
+a known place."""
 
 _TURN = itemgetter(1)
-"""When a piece came, of its entry by place."""
+"""The turn in which a piece came, from its entry in `_Pieces`."""
 _NO_CHANCE = 40
 """Characters that do not occur twice in one document by chance."""
 
 
 class _Pieces:
-    """What was shown of one text, found by its place."""
+    """The shown pieces of one text, found by their places."""
 
     def __init__(self) -> None:
         self.numbers: dict[_Piece, int | None] = {}
-        """Of the passage in which each piece was shown, where it had one."""
+        """The number of the passage in which each piece was shown, if it had one."""
         self.unplaced: list[_Piece] = []
         self._placed: list[tuple[int, int, _Piece]] = []
-        """By where they begin; those of equal beginnings as they came."""
+        """Sorted by their beginnings; those of equal beginnings by their arrival."""
         self._longest = 0
 
     def add(self, piece: _Piece, number: int | None) -> None:
-        """Add a piece; of one that is known, its number."""
+        """Add a piece, or the number of a known one."""
         if piece not in self.numbers:
             span = piece[0]
             if span is None:
@@ -60,7 +60,7 @@ class _Pieces:
         self.numbers[piece] = number
 
     def near(self, span: Span) -> list[_Piece]:
-        """Return the pieces that may overlap a span, as they came."""
+        """Return the pieces that may overlap a span, in their order of arrival."""
         first = bisect_left(self._placed, (span.start - self._longest,))
         last = bisect_left(self._placed, (span.end,), first)
         return [piece for _, _, piece in sorted(self._placed[first:last], key=_TURN)]
@@ -70,9 +70,9 @@ class Seen:
     """The characters of documents that a reader has read.
 
     Args:
-        shown: What was shown: passages, or `[document, part, start, end]` for each
-            span, the document by its name or its key. A chunk counts as read only where
-            its text agrees, if that is known.
+        shown: The shown text: passages, or `[document, part, start, end]` for each
+            span, the document by its name or its key. If the text is known, a chunk
+            counts as read only if its own text agrees.
 
     Raises:
         InvalidOptionError: An entry is neither a passage nor such a list.
@@ -84,7 +84,7 @@ class Seen:
         self.add(shown)
 
     def add(self, shown: SeenLike) -> None:
-        """Add what was shown.
+        """Add shown text.
 
         Args:
             shown: See the class.
@@ -103,17 +103,17 @@ class Seen:
                 self._add_entry(entry, number)
 
     def partition(self, chunks: Iterable[Chunk]) -> tuple[list[Chunk], list[Chunk]]:
-        """Divide chunks into what is to be read and what was read.
+        """Divide chunks into text to be read and text that was read.
 
         Args:
             chunks: Best first.
 
         Returns:
-            Two lists, in the same order. What is to be read: an unread chunk that
-            overlaps no better one, as it is; of others the slices,
-            so that each character is there once. Slices of nothing but white space
-            are left out. And what was read: slices; or whole chunks, without a place,
-            where the place is not known of both texts.
+            Two lists, in the same order. The first has the text to be read: an unread
+            chunk that overlaps no better one is unchanged, and of others there are
+            slices, so that each character is there once. Slices of only white space
+            are left out. The second has the text that was read: slices, or whole
+            chunks without a place unless the places of both texts are known.
         """
         shown = Seen()
         shown._before = self
@@ -126,10 +126,10 @@ class Seen:
         return unread, read
 
     def numbers_of(self, read: Iterable[Chunk]) -> list[int]:
-        """Return the numbers of the passages in which something was read.
+        """Return the numbers of the passages in which these chunks were read.
 
         Args:
-            read: What `partition` says was read.
+            read: The text that was read, from `partition`.
 
         Returns:
             Each number once, those of the first chunks first.
@@ -173,7 +173,7 @@ class Seen:
                 yield slice_of(chunk, start, end, text)
 
     def _holds(self, chunk: Chunk) -> bool:
-        """Whether all its text was shown, where the place is not known of both.
+        """Return whether a shown text has all of this one, unless both have a place.
 
         Such a chunk is never cut: that would be a guess.
         """
@@ -218,7 +218,7 @@ class Seen:
             of.add(piece, number)
 
     def _find_shown(self, chunk: Chunk) -> Iterator[tuple[int | None, _Pieces]]:
-        """Yield what was shown of its document; an unknown version matches any."""
+        """Yield the shown pieces of its document; an unknown version matches any."""
         version = _version_of(chunk)
         names = [chunk.document_key, chunk.document_name]
         if chunk.shared_name is None:
@@ -231,7 +231,7 @@ class Seen:
                     yield part, pieces
 
     def _find_read(self, chunk: Chunk, span: Span, offset: int) -> list[Span]:
-        """Return what was read of a span: ascending, none touching another."""
+        """Return the read parts of a span, ascending, none touching another."""
         known = []
         for part, pieces in self._find_shown(chunk):
             if part != chunk.part:
@@ -244,7 +244,7 @@ class Seen:
 
 
 def _overlap(chunk: Chunk, span: Span, offset: int, piece: _Piece) -> Span | None:
-    """What a piece shows of a span of a chunk."""
+    """Return the part of a chunk's span that a piece shows."""
     shown, text = piece
     if shown is None:
         return None
@@ -256,7 +256,7 @@ def _overlap(chunk: Chunk, span: Span, offset: int, piece: _Piece) -> Span | Non
 
 
 def _shows(piece: _Piece, chunk: Chunk) -> bool:
-    """Whether a piece shows something of what was read."""
+    """Return whether a piece shows some of a chunk that was read."""
     if chunk.span is None:
         return chunk.text in piece[1]
     return _overlap(chunk, chunk.span, chunk.span.start, piece) is not None
@@ -272,7 +272,10 @@ def _refuse(where: str, found: Any) -> InvalidOptionError:
 
 
 def _source_of(chunk: Chunk) -> tuple[str, _Source]:
-    """By its name: of several stores that have the document not all have a key."""
+    """Return a chunk's document, by its name, and its source.
+
+    Of several stores that have the document, not all have a key.
+    """
     document = chunk.text_id if chunk.shared_name is None else chunk.document_key
     return document, (chunk.part, _version_of(chunk))
 
@@ -286,7 +289,7 @@ def _spans(chunk: Chunk) -> Sequence[Span]:
 
 
 def _outside(span: Span, known: Sequence[Span]) -> Iterator[Span]:
-    """The parts of a span that are not known."""
+    """Yield the parts of a span that are not known."""
     at = span.start
     for start, end in known:
         if start > at:

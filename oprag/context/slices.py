@@ -1,4 +1,4 @@
-"""Neighbours of what was retrieved, cut out of full texts."""
+"""Cut the neighbours of hits out of full texts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def cut_neighbours(
     """Cut the text beside hits out of the full texts of their documents.
 
     Args:
-        chunks: What was retrieved, and what is known beside it, best first.
+        chunks: The retrieved chunks and their known neighbours, best first.
         ranks: Of the hits beside which text is read.
         widen: How many slices on each side; `"fill"` for any number.
         options: Their `documents` are read, and about as much as `token_budget` holds
@@ -41,7 +41,7 @@ def cut_neighbours(
 
     Returns:
         Slices that hold nothing of `chunks` and do not overlap, worth most first. They
-        have about the length of a hit, or less where a chunk or another slice begins.
+        have about the length of a hit, or less before a chunk or another slice.
     """
     texts, budget = options.source_text(), options.require_budget()
     left = LONG_TOKEN * budget if budget else sys.maxsize
@@ -80,7 +80,7 @@ def cut_neighbours(
 
 
 def _move_past_space(source: str, place: int, length: int) -> int:
-    """Return the next place after white space; the place itself without one near."""
+    """Return the next place after white space; the place itself if none is near."""
     if place == 0:
         return 0
     space = _SPACE.search(source, place - 1, place + length // _NEAR)

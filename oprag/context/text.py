@@ -13,10 +13,11 @@ from oprag.result_key import read_written
 
 
 def headers(passages: Sequence[Passage], *, separator: str = "\n\n") -> list[str]:
-    """The number and place of each passage, and the gap mark before these.
+    """Write the number and place of each passage, and the gap mark before these.
 
     The mark goes before a passage that follows another of the same document and
-    does not touch it. The texts after them, joined by `separator`, are the context.
+    does not touch it. The headers, each with its text behind it, joined by
+    `separator`, are the context.
     """
     written = []
     before: Passage | None = None
@@ -29,12 +30,12 @@ def headers(passages: Sequence[Passage], *, separator: str = "\n\n") -> list[str
 
 
 def cite_text(number: int, passage: Passage) -> str:
-    """The text of a passage after its number and place, as `render` writes it."""
+    """Return the text of a passage after its number and place, as `render` does."""
     return header(number, passage) + escape_marks(passage.text)
 
 
 def header(number: int, passage: Passage) -> str:
-    """The number and place of a passage: its own number where it has one."""
+    """Write the number and place of a passage: its own number if it has one."""
     return f"[{passage.number or number}] {passage.citation}".rstrip() + "\n"
 
 
@@ -53,11 +54,11 @@ def render(
         passages: As `order_context` returns them.
         separator: Between two passages.
         citations: Put each passage's number and place before it,
-            `[1] contract.txt, characters 0-120`, on a line of its own, and `[…]`
+            `[1] contract.txt, characters 0-120`, on a separate line, and `[…]`
             between passages of one document that do not touch. A line of a text that
             begins as these do gets a backslash before its bracket
-            (`oprag.marks.unescape_marks` takes it away). None: unless they are
-            results of a component that has a token budget and no room for these.
+            (`oprag.marks.unescape_marks` takes it away). None: do so unless they are
+            results of a component whose token budget has no room for these.
 
     Returns:
         The context; the empty string for no passages.
@@ -82,10 +83,10 @@ def render(
 
 
 def gap_between(before: Passage, after: Passage) -> bool:
-    """Whether text of one document was left out between two passages.
+    """Return whether text of one document was left out between two passages.
 
-    Passages whose spans are not known count as having a gap, where they name
-    their document: else nothing says that they are of one.
+    Passages whose spans are not known count as having a gap if they name their
+    document: else nothing says that they are of one.
     """
     if before.document_key != after.document_key:
         return False
@@ -101,9 +102,9 @@ def gap_between(before: Passage, after: Passage) -> bool:
 def number_text(chunk: Chunk, text: str) -> str:
     """Return the text to send for a chunk, after a number for its place.
 
-    The number ascends with the place in the document: the `chunk_index` of the
-    metadata; without one where the chunk begins, as its position says (a character, an
-    ordinal, a page). A chunk without a position has none. No line of the text can be
+    The number ascends with the place in the document. It is the `chunk_index` of the
+    metadata, or else the beginning of the chunk that its position names (a character,
+    an ordinal, a page). A chunk without a position has none. No line of the text can be
     taken for another such number.
     """
     number = as_number(chunk.metadata.get(CHUNK_INDEX))
