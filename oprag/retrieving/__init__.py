@@ -1,4 +1,4 @@
-"""One retrieval: as many hits as a budget needs, what stands beside them, in order."""
+"""One retrieval: as many hits as a budget needs, and their neighbours, in order."""
 
 from oprag.retrieving.retrieval import Fetch, FetchPlan, Retrieval
 

@@ -1,9 +1,9 @@
-"""One retrieval: how many are asked for, and the steps until a budget is full.
+"""One retrieval: how many hits are asked for, and the steps until a budget is full.
 
 The frameworks fetch 4 (LangChain) or 2 (LlamaIndex) chunks by default, which would
 starve any budget. An adapter says how its retriever is asked, what its objects hold,
-and how they are arranged. The order of the steps is here, without I/O: what is asked is
-an `Effect`.
+and how they are arranged. The order of the steps is here, without I/O: each call is an
+`Effect`.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _CANDIDATES = 1200
 """Chunks to choose from; as many as `benchmarks/recall` was measured with."""
 _MIN_HITS = 16
 _FILLING_HITS = 20
-"""Hits at first where their neighbours fill the budget."""
+"""Hits at first if their neighbours fill the budget."""
 _FILLING_RECALL_HITS = 320
-"""Fewest hits at first where neighbours fill the budget and `selection` is `"recall"`:
-where two searches are fused, so many of each show the best of both."""
+"""Fewest hits at first if neighbours fill the budget and `selection` is `"recall"`: if
+two searches are fused, so many of each show the best of both."""
 _GROWTH = 2
 
 
@@ -95,11 +95,12 @@ class FetchPlan:
     def wants_more(
         self, hits: Callable[[], Iterable[Hit]], *, returned: int, used_all: bool
     ) -> bool:
-        """Whether to ask again, now for `k` chunks (which this doubles).
+        """Return whether to ask again, now for `k` chunks (which this doubles).
 
         Args:
-            hits: Makes what the store gave for the last `k`; called only where that
-                matters. Some stores give the same again, as often as they are asked.
+            hits: Makes the hits that the store gave for the last `k`; called only if
+                they matter. Some stores give the same again, as often as they are
+                asked.
             returned: How many these are.
             used_all: Whether all of them fitted the budget.
         """
@@ -186,7 +187,7 @@ class Retrieval(ABC, Generic[_T]):
     """How many objects the retriever is asked for."""
     options: ContextOptions
     overlaps: Overlaps
-    """Those of the component."""
+    """The overlaps of the component."""
     widen: Widen | None
     """How far to read on beside the hits; None for hits alone."""
     bm25: tuple[Bm25, SearchedChunks] | None
@@ -234,7 +235,7 @@ class Retrieval(ABC, Generic[_T]):
         """Select, order and join objects by `oprag.context.arrange`."""
 
     def run(self) -> Effects[OrderedContext[_T]]:
-        """Ask until the budget is full, or there is no more; return what is read."""
+        """Ask until the budget is full or there is no more; return the context."""
         wants_more = True
         while wants_more:
             found: list[_T] = yield self.ask()
@@ -256,7 +257,7 @@ class Retrieval(ABC, Generic[_T]):
         """Return the stored chunks that may show the order of those without positions.
 
         Returns:
-            None if they are not needed, or cannot be read as the search may.
+            None if they are not needed, or cannot be read as the search may read them.
         """
         options = self.options
         if options.documents is not None or options.position_keys is not None:
@@ -269,7 +270,7 @@ class Retrieval(ABC, Generic[_T]):
     def _fuse_with_bm25(
         self, found: Sequence[_T], bm25: Bm25, chunks: SearchedChunks
     ) -> list[_T]:
-        """Return what was found, and what BM25 finds, best first."""
+        """Return the objects found, and those that BM25 finds, best first."""
         known = [(hit.id or "", hit.text) for hit in self.hits_of(found)]
         depth = max(self.fetch.k_to_ask, len(found))
         best = bm25.fused(self.question, known, depth, chunks)
