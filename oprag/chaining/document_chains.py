@@ -1,4 +1,4 @@
-"""The pages of one document, and the order of their chunks where overlaps prove it."""
+"""The pages of one document, and the order of their chunks if overlaps prove it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from oprag.metadata import as_number
 from oprag.positions import PageNumbers, Unplaced
 
 _Page: TypeAlias = tuple[int | None, tuple[Hashable, ...]]
-"""The number of a page, and what is known of its file."""
+"""The number of a page, and the known facts of its file."""
 _NOWHERE: _Page = (None, ("nowhere",))
 _BY_LINKS = -1
-"""Stands for a chain's number where links give the order."""
+"""Stands for a chain's number if links give the order."""
 _FACTS = ("kind", "document", "rank", "ranks", "keys", "position")
-"""What an error keeps of the one in whose place it stands."""
+"""The attributes that an error takes over from the one that it replaces."""
 
 
 class Counts(NamedTuple):
@@ -32,12 +32,12 @@ class Counts(NamedTuple):
 
     pages: int
     ordered: int
-    """Those whose chunks are in order: by their overlaps, or as there is one alone."""
+    """Those whose chunks are in order: by their overlaps, or as there is only one."""
 
 
 @dataclass(frozen=True, slots=True)
 class _PageOrder:
-    """What is known of the order of the chunks of a page; texts are hashes."""
+    """The known order of the chunks of a page; texts are hashes."""
 
     text_hashes: frozenset[int]
     """Of the texts that are more than white space."""
@@ -58,13 +58,13 @@ class _PageOrder:
         return len(self.text_hashes) <= 1 or self.is_linked or bool(self.starts)
 
     def proves_order_of(self, hits: Sequence[Hit]) -> bool:
-        """Return whether the order of these chunks is known, or there is none."""
+        """Return whether the order of these chunks is known, or not needed."""
         if self.starts or all(hit.id in self.link_numbers for hit in hits):
             return True
         return len({hit.text for hit in hits}) <= 1
 
     def find_chain_place(self, hit: Hit) -> tuple[int | None, int]:
-        """Return the number of a hit's chain, and its place there; None for none."""
+        """Return the number of a hit's chain, None for none, and its place there."""
         number = self.link_numbers.get(hit.id)
         if number is not None:
             return _BY_LINKS, number
@@ -83,7 +83,7 @@ class DocumentChains:
         chunks: All that can be read of the document.
         wanted: Hits whose pages are to be chained, if `chunks` is complete for these
             pages alone; None if it is complete for all.
-        scoped: Whether nothing hides chunks, so that the first is where a page begins.
+        scoped: Whether nothing hides chunks, so that a page begins with the first.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class DocumentChains:
         return Counts(len(self._orders), ordered)
 
     def holds(self, hits: Sequence[Hit]) -> bool:
-        """Return whether these were among the chunks, as they are."""
+        """Return whether these hits were among the chunks, unchanged."""
         return all(
             hash(hit.text) in self._find_order(_find_page(hit)).text_hashes
             for hit in hits
@@ -129,10 +129,10 @@ class DocumentChains:
         )
 
     def places(self, hits: Sequence[Hit]) -> list[ChainedPlace]:
-        """Return the places of hits of the document; of the unproved their pages.
+        """Return the places of the document's hits; for unproved ones, their pages.
 
         Args:
-            hits: All that were retrieved of it; they are held.
+            hits: All that were retrieved of it; `holds` is true for them.
         """
         unproved = self._find_unproved(hits)
         places = list[ChainedPlace]()
@@ -167,7 +167,7 @@ class DocumentChains:
         return order is not None and order.is_ordered
 
     def has_unproved_page(self, hits: Sequence[Hit]) -> bool:
-        """Return whether two of these are on one page, whose order is not known."""
+        """Return whether two of these are on one page whose order is not known."""
         return bool(self._find_unproved(hits))
 
     def _find_unproved(self, hits: Sequence[Hit]) -> set[_Page]:
@@ -204,7 +204,7 @@ def _group_by_page(chunks: Sequence[Hit]) -> tuple[dict[_Page, list[Hit]], bool]
 def _read_page(
     chunks: Sequence[Hit], chain: Chain, numbering: PageNumbers
 ) -> _PageOrder:
-    """Return what the overlaps of a page's chunks prove of their order, or links do."""
+    """Return the order of a page's chunks as proved by their overlaps, or by links."""
     starts = chain.starts if _agrees(chain, chunks) else {}
     link_numbers: dict[str | None, int] = {}
     is_linked = False
@@ -229,7 +229,7 @@ def _read_page(
 
 
 def _agrees(chain: Chain, chunks: Sequence[Hit]) -> bool:
-    """Return whether what some of the chunks record does not contradict a chain."""
+    """Return whether the places that some chunks record do not contradict a chain."""
     recorded = sorted(
         (chain.starts[chunk.text], at)
         for chunk in chunks
@@ -245,9 +245,9 @@ def report_unproved(
     """Return an error about the document as indexed, not about hits of one question.
 
     Args:
-        error: What the question failed with.
-        name: Of the document.
-        counts: Its pages; None where nobody asks the store for their order.
+        error: The error that the question failed with.
+        name: The name of the document.
+        counts: Its pages; None if nobody asks the store for their order.
         is_kept: Whether it is a warning, by `on_problem="warn"`.
     """
     what = ""

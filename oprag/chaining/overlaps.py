@@ -1,7 +1,7 @@
-"""What a question needs of the store, where its chunks have no positions.
+"""Order hits without positions by the other chunks of the store.
 
-The other chunks of a document are read once, through the search's own filter, and what
-they prove is kept until the store or the document changes.
+The other chunks of a document are read once, through the search's own filter, and the
+order that they prove is kept until the store or the document changes.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from oprag.positions import DocumentKey, Unplaced
 from oprag.stores import SearchedChunks, StoredChunk, make_hit
 
 _WHOLE, _OF_PAGES = 350, 150
-"""Chunks of a document that a question reads: of all pages, and of its own."""
+"""The most chunks of a document to read: of all its pages, or of the hits' pages."""
 _SCANNED = 20_000
-"""Chunks of a store that is read as a whole."""
+"""The most chunks of a store that is read as a whole."""
 _KEPT = 50_000
 """Chunks whose places are remembered."""
 
 Places = Mapping[int, ChainedPlace]
 """By the rank of a hit."""
 _Reports: TypeAlias = dict[str, tuple[str, Counts]]
-"""By document its name and its pages, of which an error of a question speaks."""
+"""The name and the pages of each document that an error of a question reports."""
 _ErrorT = TypeVar("_ErrorT", bound=OpragError)
 ArrangeAt = Callable[[Places], Effect]
 """Puts the hits in order, with these places."""
@@ -44,28 +44,28 @@ class _Key(NamedTuple):
 
 
 class _Contents(NamedTuple):
-    """What was read, to see whether the store was written to since then."""
+    """The chunks read, to see whether the store was written to since then."""
 
     rows: int | None
     """Rows of the store."""
     chunks: frozenset[int]
-    """Hashes of the ids and texts of what was read."""
+    """Hashes of the ids and texts of the chunks read."""
 
     @staticmethod
     def make(
         rows: int | None, chunks: Sequence[StoredChunk], hits: Sequence[Hit]
     ) -> _Contents:
-        """Keep what was read beside hits; of these it shows whether they tell ids."""
+        """Record the chunks read beside hits, with ids only if the hits have theirs."""
         ids = {chunk.id for chunk in chunks}
         has_ids = all(hit.id in ids for hit in hits)
         pairs = [(chunk.id if has_ids else None, chunk.text) for chunk in chunks]
         return _Contents(rows, frozenset(map(hash, pairs)))
 
     def holds(self, rows: int | None, hits: Sequence[Hit]) -> bool:
-        """Return whether the store has as many rows, and hits are what was read.
+        """Return whether the store has as many rows, and hits are among those read.
 
-        Who writes a page anew may write the same texts in another order: their ids
-        are others then.
+        A page may be written anew with the same texts in another order: their ids
+        differ then.
         """
         return self.rows == rows and all(
             hash((hit.id, hit.text)) in self.chunks
@@ -85,7 +85,7 @@ class _Known(NamedTuple):
 
 
 class Overlaps:
-    """Puts hits in order that have no positions, by what the store holds beside them.
+    """Puts hits without positions in order, by the store's other chunks.
 
     One for a component and its store; threads share it.
     """
@@ -96,7 +96,7 @@ class Overlaps:
         self._changing = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy reads the chunks itself."""
+        """Make a copy that reads the chunks itself."""
         return Overlaps, ()
 
     def __deepcopy__(self, _: Any) -> Overlaps:
@@ -116,17 +116,17 @@ class Overlaps:
         chunks: SearchedChunks,
         document_key: DocumentKey | None = None,
     ) -> Effects[Any]:
-        """Put hits in order that lack positions, by what the store shows of them.
+        """Put hits without positions in order, by the store's other chunks.
 
         Args:
             arrange_at: Puts the hits in order.
-            first: What it gave without places, or the `PositionError` that it raised.
+            first: Its result without places, or the `PositionError` that it raised.
             hits: The hits, best first.
-            chunks: The store as anyone who searched may read it.
+            chunks: The store, as far as the search may read it.
             document_key: As retrieval takes it.
 
         Returns:
-            What `arrange_at` gives with the places; `first` if the store shows none.
+            The result of `arrange_at` with the places; `first` if the store shows none.
         """
         unplaced = Unplaced.find_all(hits, document_key)
         reports: _Reports = {}
@@ -203,11 +203,11 @@ class Overlaps:
         count: int | None,
         search: str | None,
     ) -> Effects[tuple[Sequence[Hit] | None, Sequence[StoredChunk]] | None]:
-        """Read a document, or of a long one what shows the order of some pages.
+        """Read a document, or the chunks of a long one that order some of its pages.
 
         Returns:
-            The hits whose pages were read whole, None for all, and the chunks; None
-            where they cannot be read.
+            The hits whose pages were read whole (None for all) and the chunks; None if
+            they cannot be read.
         """
         name, value = document.selected_by or ("", None)
         found = yield from chunks.select({name: [value]}, _WHOLE + 1)
@@ -253,7 +253,7 @@ class Overlaps:
 def _report(
     error: _ErrorT, reports: _Reports, *, is_kept: bool = False
 ) -> _ErrorT | PositionError:
-    """Return the error that says it of the index, where there is one."""
+    """Return the error as a report on the index, if there is one; else unchanged."""
     if not isinstance(error, PositionError) or error.document not in reports:
         return error
     name, counts = reports[error.document]
@@ -261,7 +261,7 @@ def _report(
 
 
 def _describe(chunks: SearchedChunks) -> str | None:
-    """Return what tells a search's filter from all others; None where nothing does."""
+    """Return words that tell a search's filter from all others; None if none do."""
     filters = chunks.filters
     if any(map(callable, filters)):
         return None  # it may say something else each time
