@@ -1,4 +1,4 @@
-"""What a model gets over several turns: evidence of searches, pages of documents."""
+"""Text for a model over several turns: evidence of searches, pages of documents."""
 
 from oprag.agents.conversations import Conversations
 from oprag.agents.document_reader import (

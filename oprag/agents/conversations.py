@@ -1,8 +1,8 @@
-"""Conversations that are read over and over: each message once, while it is the same.
+"""Read conversations over and over, but each message once while it is the same.
 
-An agent reads all of its conversation again after each search. What a message shows
-follows from it and from those before it: so it is kept, and only messages that are new
-are read.
+An agent reads all of its conversation again after each search. The passages that a
+message shows follow from it and from the messages before it. So they are kept, and only
+new messages are read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from oprag.chunk import Passage
 from oprag.context import CitationNumbers, Seen
 
 _MOST_KEPT = 8_192
-"""Messages that are kept, of all conversations together; of the last one, all."""
+"""The most messages to keep of all conversations together; of the last one, all."""
 
 
 class ReadMessage(Protocol):
@@ -31,19 +31,19 @@ class ReadMessage(Protocol):
         """The numbers that it mentions and does not show, ascending."""
 
     def is_of(self, message: Any) -> bool:
-        """Whether it was made of this message, and this is as it was."""
+        """Return whether it was made of this message, and this is unchanged."""
 
 
 _Read = TypeVar("_Read", bound=ReadMessage)
 AreOf = Callable[[Sequence[_Read], Sequence[Any]], bool]
-"""Whether messages that were read are of as many others, each as `is_of` says."""
+"""Says whether read messages are of as many others, each as `is_of` says."""
 ReadOne = Callable[[Any, Seen, CitationNumbers], _Read]
-"""Reads a message, adds what it shows to what was seen and numbered, and passes over
-what it mentions."""
+"""Reads a message, adds the passages that it shows to those seen and numbered, and
+passes over the numbers that it mentions."""
 
 
 class Conversation(Generic[_Read]):
-    """What was read in one conversation.
+    """The messages read in one conversation, and their passages and numbers.
 
     Args:
         numbers: Those of its state; None to begin with 1.
@@ -63,7 +63,7 @@ class Conversation(Generic[_Read]):
             self.numbers.add(each.shown)
 
     def begins_as(self, messages: Sequence[Any], are_of: AreOf[_Read] | None) -> int:
-        """Return how many messages at the beginning were read in it."""
+        """Return how many of the first messages were read in this conversation."""
         count = len(self.messages)
         known = messages[:count]
         if are_of and len(known) == count and are_of(self.messages, known):
@@ -81,8 +81,8 @@ class Conversations(Generic[_Read]):
 
     Args:
         read_one: Reads a message that is new.
-        are_of: Says of all messages at once whether they are as they were: they are
-            asked for each time, however many there are. None to ask each.
+        are_of: Says of all messages at once whether they are unchanged: all are checked
+            each time, however many there are. None to check one by one.
     """
 
     def __init__(
@@ -90,10 +90,10 @@ class Conversations(Generic[_Read]):
     ) -> None:
         self._read_one, self._are_of = read_one, are_of
         self._lock = Lock()
-        self._kept: list[Conversation[_Read]] = []  # what was read last is last
+        self._kept: list[Conversation[_Read]] = []  # the last read is last
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy how messages are read, alone: what was read can be read again."""
+        """Copy only how messages are read: the messages can be read again."""
         return type(self), (self._read_one, self._are_of)
 
     @contextmanager
@@ -123,7 +123,7 @@ class Conversations(Generic[_Read]):
     def _take(
         self, messages: Sequence[Any], numbers: CitationNumbers | None
     ) -> Conversation[_Read]:
-        """Return the conversation that has most of these, and nothing else."""
+        """Return the conversation that has most of these messages, and no others."""
         with self._lock:
             known = [each for each in self._kept if each.of_state is numbers]
             counts = [each.begins_as(messages, self._are_of) for each in known]

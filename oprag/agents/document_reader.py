@@ -39,7 +39,7 @@ DESCRIPTIONS: Mapping[str, str] = {
 """Descriptions of the tools, for a model."""
 
 _LONGEST_TOKEN = 8
-"""Characters of a token, at most, that a page is tried with."""
+"""The most characters per token that a page is tried with."""
 _MOST_LISTED = 200
 """Lines of a list."""
 _WIDTH = 80
@@ -85,10 +85,10 @@ class DocumentReader:
         """Return characters after their place, as a search writes them.
 
         Args:
-            document: What the citation calls it, or the end of the path of one alone.
+            document: Its name in citations, or the end of its path if no other has it.
             start: First character.
             end: Behind the last; None for the rest, as far as the budget goes.
-            page: What the citation calls the page.
+            page: The name of the page in the citation.
 
         Returns:
             The steps. Text that goes on is cut between words, and a line says where.
@@ -145,7 +145,7 @@ class DocumentReader:
     def documents(
         self, containing: Annotated[str, "Part of the name."] = ""
     ) -> Effects[ToolReply]:
-        """List documents by what citations call them, with their lengths."""
+        """List documents by their names in citations, with their lengths."""
         shown = yield from self._shown()
         names = sorted((each, own) for own, each in shown.items() if containing in each)
         lines = []
@@ -188,7 +188,7 @@ class DocumentReader:
 
 
 def answer_refusal(steps: Effects[ToolReply]) -> Effects[ToolReply]:
-    """Answer in plain words where steps are refused: no agent's run ends by it."""
+    """Answer in plain words if steps are refused: no agent's run ends by it."""
     try:
         return (yield from steps)
     except OpragError as error:
@@ -201,11 +201,11 @@ class _Part(NamedTuple):
     text: str
     metadata: Mapping[str, Any] = MappingProxyType({})
     name: str | None = None
-    """What a reader calls it; None for a document of one text."""
+    """Its name for readers; None for a document of one text."""
 
 
 def _parts(full: FullText) -> dict[str, _Part]:
-    """The parts by what a reader calls them; "" for one text."""
+    """Return the parts by their names for readers; "" for one text."""
     if not full.pages:
         return {"": _Part(full.text)}
     return {

@@ -1,4 +1,4 @@
-"""Additions of a search to a conversation: new text, and a pointer to the rest.
+"""Write the additions of a search to a conversation: new text, a pointer to the rest.
 
 The rule of both adapters for agents that search several times. Each character of a
 source is written once; for text further up there is a line that says so.
@@ -32,10 +32,10 @@ from oprag.tokens import resolve_token_counter
 _T = TypeVar("_T")
 
 NOTHING_FOUND = "No passages were found."
-"""The answer of a tool then: no model takes an empty message."""
+"""The answer of a tool that finds nothing: no model takes an empty message."""
 
 TOO_LONG = "[too long to show: "
-"""How the line begins where nothing that was found fits the budget."""
+"""The beginning of the line if no found passage fits the budget."""
 
 _QUOTED = 60
 """Characters of a text that take the place of its name."""
@@ -48,7 +48,7 @@ def search_description(*, repeats: bool = True) -> str:
     """Return the description of a search tool, for a model.
 
     Args:
-        repeats: Whether the tool gives what an earlier search gave once more.
+        repeats: Whether the tool repeats passages that an earlier search gave.
     """
     description = (
         "Searches the documents. Returns passages in the order of their documents, "
@@ -83,7 +83,7 @@ class ToolAnswer(OrderedContext[_T]):
     shown: Sequence[Passage] = ()
     """The new passages in it."""
     line: str = ""
-    """The line for what is further up, or is too long to show; or nothing."""
+    """The line for passages further up, or for one too long to show; or nothing."""
 
 
 def write_new_passages(
@@ -93,21 +93,21 @@ def write_new_passages(
     neighbours: CandidateTail = NO_NEIGHBOURS,
     numbers: CitationNumbers | None = None,
 ) -> ToolAnswer[Passage]:
-    """Write what hits hold and the reader has not read, within the budget.
+    """Write the text of hits that the reader has not read, within the budget.
 
     Args:
         hits: Best first, or as another component handed them out.
         options: As for `arrange`. Places and gap marks are always written, and count.
-        seen: What the reader has read. Not changed: add the passages to it.
+        seen: The text that the reader has read. Not changed: add the passages to it.
         neighbours: As for `arrange`.
         numbers: Those of the conversation. Not changed: add the passages to them.
 
     Returns:
-        The same text for the same arguments, and after it a line with the numbers of
-        the passages above that hold what was found: the worst are left out where it
-        took more than a quarter of the budget; of nothing new, more than all of it.
-        Where the best new text does not fit, others that do, and where none does, a
-        line that says so.
+        The same text for the same arguments. After it comes a line with the numbers of
+        the passages above that hold found text. The worst of these are left out if the
+        line took more than a quarter of the budget, or more than all of it if nothing
+        is new. If the best new text does not fit, others that do are written; if none
+        does, a line says so.
 
     Raises:
         OpragError: See `arrange`; but no `BudgetTooSmallError`.
@@ -171,7 +171,7 @@ def _write_answer(
     arranged: OrderedContext[Passage], line: str, options: ContextOptions
 ) -> ToolAnswer[Passage]:
     passages, separator = arranged.passages, options.separator
-    # Where nothing is new, a line has to say so: no model takes an empty message.
+    # If nothing is new, a line has to say so: no model takes an empty message.
     written = render(passages, separator=separator, citations=True) if passages else ""
     text = separator.join(part for part in (written, line) if part)
     return ToolAnswer(**vars(arranged), text=text, shown=passages, line=line)

@@ -12,7 +12,7 @@ def find_mentions(text: str) -> tuple[int, ...]:
     """Return the numbers that a text mentions, ascending, each once.
 
     Args:
-        text: What a person, a model or a tool wrote.
+        text: The words of a person, a model or a tool.
 
     Example:
         >>> find_mentions("The rent is 900 [2], paid monthly [1, 4].")

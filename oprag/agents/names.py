@@ -15,9 +15,9 @@ _LISTED = 5
 
 
 def name_for_readers(called: Mapping[str, str], folder: str = "") -> dict[str, str]:
-    """Return what documents are called to a reader, by their own names.
+    """Return the names of documents for readers, by the documents' own names.
 
-    That is the path relative to the folder; else as citations have it.
+    A name for readers is the path relative to the folder, or else the one in citations.
     """
     inside = re.compile(rf"\A{re.escape(folder)}[/\\]+" if folder else r"(?!)")
     paths = {name: inside.sub("", each, count=1) for name, each in called.items()}
@@ -26,7 +26,7 @@ def name_for_readers(called: Mapping[str, str], folder: str = "") -> dict[str, s
 
 
 def find_meant(name: str, shown: Mapping[str, str]) -> str:
-    """Return the own name of the document that a reader means.
+    """Return the document that a reader means, by its own name.
 
     Raises:
         DocumentNotFoundError: There is none, or several may be meant.

@@ -1,9 +1,9 @@
-"""Messages of tools: the texts of their documents are replaced, and nothing else.
+"""Replace the texts of documents in messages of tools, and nothing else.
 
 A tool writes its documents as it likes: with labels, scores, a warning before them, a
-cursor behind them, as JSON. What it wrote besides is for the model to read, and nobody
-here knows what it means. So the texts alone are looked for, and what is new of them is
-written where they stood.
+cursor behind them, as JSON. Its other words are for the model to read, and their
+meaning is not known here. So only the texts are looked for, and the new passages of
+them are written in their places.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _QUOTED: tuple[_Writing, ...] = (
     lambda text: json.dumps(text)[1:-1],
     lambda text: repr(text)[1:-1],
 )
-"""Forms in which tools write texts; in one message all in the same way."""
+"""Forms in which tools write texts; one message has all in the same form."""
 _OUR_GAP = re.compile(rf"{re.escape(GAP_MARK)}\s*\Z")
 _BLANK = " \t"
 
@@ -84,22 +84,22 @@ def show_in_place(
     seen: Seen,
     numbers: CitationNumbers,
 ) -> ToolText | None:
-    """Replace the texts of documents in a tool's message by what is new of them.
+    """Replace the texts of documents in a tool's message by their new passages.
 
-    All other characters stay, in their order. Where words of the tool stand between the
+    All other characters stay, in their order. If words of the tool stand between the
     texts, each place says which passages hold its text.
 
     Args:
         parts: The texts of the message.
         hits: The documents, best first.
         options: As for `write_new_passages`; the budget is for all of the message, and
-            what the tool wrote besides is never left out.
-        seen: What the reader has read. What is shown now is added.
-        numbers: Those of the conversation. What is shown now is added.
+            the other words of the tool are never left out.
+        seen: The text that the reader has read. The new passages are added.
+        numbers: Those of the conversation. Those of the new passages are added.
 
     Returns:
-        None where the message does not hold the text of each document: it stays as it
-        is.
+        The message; None if it does not hold the text of each document. Then it stays
+        unchanged.
 
     Raises:
         OpragError: See `write_new_passages`.
@@ -120,7 +120,7 @@ def show_in_place(
         excess = counter("\n".join(written)) - budget
         if excess <= 0 or not evidence.shown:
             break
-        # Less than what is shown now, so that the worst of it goes.
+        # Less than the passages shown now, so that the worst of them goes.
         room = max(1, min(room, counter(evidence.text)) - excess)
     seen.add(evidence.shown)
     numbers.add(evidence.shown)
@@ -128,7 +128,7 @@ def show_in_place(
 
 
 def find_texts(parts: Sequence[str], hits: Sequence[Hit]) -> _Found | None:
-    """Find where a message holds the texts of documents; None if one is missing."""
+    """Find the places of the documents' texts in a message; None if one is missing."""
     if not any(hit.text.strip() for hit in hits):
         return None
     if (ours := _our_slots(parts, hits)) is not None:
@@ -209,7 +209,7 @@ def _overlaps(slot: _Slot, others: Sequence[_Slot]) -> bool:
 
 
 def _stands_alone(slot: _Slot, slots: Sequence[_Slot], parts: Sequence[str]) -> bool:
-    """Whether a text is no quotation inside a sentence of the tool's own."""
+    """Return whether a text is no quotation inside one of the tool's sentences."""
     content = parts[slot.part]
     start, end = slot.start, slot.end
     while start and content[start - 1] in _BLANK:
@@ -245,8 +245,8 @@ def _fill_labelled(
 ) -> list[list[str]]:
     """Say in each place which passages hold its text, and write them there.
 
-    Passages are written in order, all in the first place where another order is that of
-    the places.
+    Passages are written in order; all go into the first place if the places have
+    another order.
     """
     slots, shown = found.slots, evidence.shown
     older = _numbers_in(slots, hits, seen)
@@ -295,9 +295,9 @@ def _write_into_slots(
 
 
 def _are_alike(parts: Sequence[str], slots: Sequence[_Slot]) -> bool:
-    """Whether nothing that the tool wrote tells one text from another.
+    """Return whether no words of the tool tell one text from another.
 
-    Blocks of a message do: none may be left empty.
+    Blocks of a message do tell them apart: none may be left empty.
     """
     if len({slot.part for slot in slots}) > 1:
         return False
