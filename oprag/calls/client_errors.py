@@ -12,7 +12,7 @@ from oprag.calls.secrets import hide_secrets
 _OF_CONNECTION = re.compile("Connect|Timeout|Transport")
 """Names of errors of connections, builtin and of clients."""
 _MOST = 200
-"""Characters shown of what a client says."""
+"""Characters shown of a client's error message."""
 
 
 def status_of(error: BaseException) -> int | None:
@@ -44,14 +44,14 @@ def carried(error: Exception) -> Exception:
     and words.
     """
     try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301 -- what was just made
+        pickle.loads(pickle.dumps(error))  # noqa: S301 -- pickled just now
     except Exception:  # noqa: BLE001 -- whatever a client's class does there
         return RuntimeError(f"{type(error).__qualname__}: {error}")
     return error
 
 
 def hint_of(error: BaseException) -> str:
-    """Return what to do about an error; empty if nothing is known."""
+    """Return advice about an error; empty if nothing is known."""
     status = status_of(error)
     if status in {401, 403}:
         return "Check the provider's key."
@@ -77,8 +77,8 @@ _PHRASES = re.compile(
     r"|`inputs` tokens",
     re.IGNORECASE,
 )
-"""How OpenAI and servers like it, Anthropic, Google, Bedrock, Mistral, llama.cpp
-and text-generation-inference word it."""
+"""The wording of OpenAI and servers like it, Anthropic, Google, Bedrock, Mistral,
+llama.cpp and text-generation-inference."""
 
 
 def is_window_overflow(error: BaseException) -> bool:

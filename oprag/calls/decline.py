@@ -1,4 +1,4 @@
-"""Whether a reply declines: by a word, by a call, or as a function says; also streamed.
+"""Tell whether a reply, whole or streamed, declines: by a word, a call or a function.
 
 Asked for the word and nothing more, models put it in quotes, after a label, before or
 after a reason, or into a sentence. So it counts anywhere in the opening, which is two
@@ -54,7 +54,7 @@ def _letters(text: str) -> str:
 
 
 def _letters_of_short(text: str) -> str:
-    """Letters of a text that may be the word among marks; of a longer one all of it."""
+    """Return the letters of a text that may be the marked word; all of a longer one."""
     return _letters(text) if len(text) <= LONGEST_OPENING else text
 
 
@@ -99,12 +99,12 @@ def declines(
 class DeclineDetector:
     """Takes a reply piece by piece; releases an answer, and nothing of a refusal.
 
-    What `feed` and `finish` return, joined, is the answer without its reasoning
+    The results of `feed` and `finish`, joined, are the answer without its reasoning
     block. The verdict is that of `declines` on the whole reply, wherever the pieces
     are cut. With `decline="word"` the opening is held back, two sentences or 200
-    characters; with a function, everything until the reply ends; with `"tool"` only
-    what may become the word, so that text before a call has been released when the call
-    comes.
+    characters; with a function, everything until the reply ends. With `"tool"` only
+    text that may become the word is held back, so that text before a call has been
+    released when the call comes.
 
     Args:
         decline: See `Decline`.
@@ -115,7 +115,7 @@ class DeclineDetector:
     def __init__(self, decline: Decline = "word", *, final: bool = False) -> None:
         self.declined: bool | None = None
         """Whether the reply declines; None until it is known, at the latest after
-        `finish`, where a call of the tool turns what was taken for an answer."""
+        `finish`. Then a call of the tool turns a supposed answer into a refusal."""
         self._decline = decline
         self._final = final
         self._reply = ""
@@ -133,7 +133,7 @@ class DeclineDetector:
         return strip_reasoning(self._reply)
 
     def feed(self, delta: str, *, called: Collection[str] = ()) -> str:
-        """Take the next piece of the reply; return what may be shown now.
+        """Take the next piece of the reply; return the text that may be shown now.
 
         Args:
             delta: The text of the piece.
@@ -153,7 +153,7 @@ class DeclineDetector:
         return self._fresh(text)
 
     def finish(self, *, cut: bool = False, called: Collection[str] = ()) -> str:
-        """End the reply; return the rest of what may be shown.
+        """End the reply; return the rest of the text that may be shown.
 
         Args:
             cut: Whether it ends at the length limit or at a filter.

@@ -1,8 +1,8 @@
 """A conversation with a model as requests: methods make them, drivers carry them out.
 
 A method (Self-Route, the long reader) is a generator that decides everything and does
-no I/O. It yields a request, is sent what came of it, or has the error thrown into it,
-and returns its result. So sync and async code, streaming or not, take the same steps;
+no I/O. It yields a request, is sent the outcome or has the error thrown into it, and
+returns its result. So sync and async code, streaming or not, take the same steps;
 `oprag.calls.answer` and `aanswer` carry them out for both frameworks.
 """
 
@@ -27,15 +27,15 @@ CALL_DESCRIPTIONS = {
 """Descriptions of the options of all components that call a model."""
 
 Purpose: TypeAlias = Literal["answer", "attempt", "draft"]
-"""`"answer"`: the reply is the answer, whatever it says; `"attempt"`: it is, unless it
-declines; `"draft"`: the answer is made of it by another call."""
+"""With `"answer"`, the reply is the answer, whatever it says. With `"attempt"`, it is,
+unless it declines. With `"draft"`, another call makes the answer of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadDocuments:
     """A request for full texts.
 
-    What comes of it is a list of `oprag.chunk.FullText`, in this order.
+    Its outcome is a list of `oprag.chunk.FullText`, in this order.
     """
 
     names: tuple[str, ...]
@@ -43,7 +43,7 @@ class ReadDocuments:
 
 @dataclass(frozen=True, slots=True)
 class CallModel:
-    """A request for a reply of a model. What comes of it is a `Reply`."""
+    """A request for a reply of a model. Its outcome is a `Reply`."""
 
     prompt: str
     """Name of the prompt, which also says which model it is for."""
@@ -52,7 +52,7 @@ class CallModel:
     purpose: Purpose
     """The use of the reply."""
     context: Any = None
-    """The source of the context in `values`, where the method gives it."""
+    """The source of the context in `values`, if the method gives it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Reply:
     finish: Finish | None = None
     """How it ended, if not normally."""
     shown: bool = False
-    """Whether any of it was given out: then it is the last, whatever it turned to."""
+    """Whether any of it was output: then it is the last, whatever it turned into."""
 
     @property
     def answered(self) -> bool:
@@ -76,7 +76,7 @@ class Reply:
 
     @property
     def decision(self) -> StepDecision:
-        """The entry of its step in the ledger."""
+        """The decision of its step, for the ledger."""
         if self.declined:
             return "declined"
         return "answered" if self.answered else "failed"
@@ -99,11 +99,11 @@ class PromptSize:
 
     @property
     def note(self) -> str | None:
-        """The note in the usage where the model's window is not known; else None."""
+        """The note in the usage if the model's window is not known; else None."""
         return "window unknown" if self.window is None else None
 
     def room(self) -> int | None:
-        """Tokens that a context may take; None when the window is unknown.
+        """Return the tokens that a context may take; None if the window is unknown.
 
         Raises:
             ContextWindowError: The prompt alone leaves no room.
@@ -122,7 +122,7 @@ class PromptSize:
         raise ContextWindowError(message, window=self.window, needed=None)
 
     def excess(self, context: str) -> int:
-        """Tokens by which the prompt with this context is too long; 0 if it fits."""
+        """Return by how many tokens the prompt with this context is too long, or 0."""
         if self.window is None:
             return 0
         tokens = self.tokens({"context": context})
@@ -133,7 +133,7 @@ def frame_tokens(messages: int) -> int:
     """Return the tokens that chat formats put around a prompt, at most.
 
     Args:
-        messages: Of the prompt; 0 where it is sent as a text.
+        messages: Messages of the prompt; 0 if it is sent as a text.
 
     Returns:
         4 for each message, and 3 with which the reply begins, in the common formats.
@@ -144,14 +144,14 @@ def frame_tokens(messages: int) -> int:
 class PromptedModel(Protocol):
     """The model with its prompts, for one question. No I/O.
 
-    Prompts have names; each may be for a model of its own.
+    Prompts have names; each may be for a separate model.
     """
 
     def measure_prompt(self, prompt: str) -> PromptSize:
-        """Say how long a prompt is, and may be."""
+        """Return how long a prompt is, and how long it may be."""
 
     def model(self, prompt: str) -> str | None:
-        """Name the model that a prompt is for; None when unknown."""
+        """Name the model that a prompt is for; None if unknown."""
 
 
 def ask(
@@ -169,7 +169,7 @@ def ask(
     Raises:
         ContextWindowError: The provider says that the prompt exceeds the window; its
             cause is the error of the method.
-        OpragError: As it is thrown in, else what `failed` makes of another error.
+        OpragError: The one thrown in, or the one that `failed` makes of another error.
     """
     name = call.prompt
     try:

@@ -71,14 +71,14 @@ class ModelCall(ABC):
 
     @abstractmethod
     def read(self, piece: Any, *, whole: bool) -> str:
-        """Return the text of a reply or a piece; take note of what it reports."""
+        """Return the text of a reply or a piece; note the usage and calls in it."""
 
     def means_empty(self, error: Exception) -> bool:  # noqa: ARG002 -- of clients
-        """Return whether an error says no more than that a stream had no piece."""
+        """Return whether an error only says that a stream had no piece."""
         return False
 
     def stream_outputs(self, *, streaming: bool) -> Generator[Any, None, None]:
-        """Call the model; yield what is output of its reply."""
+        """Call the model; yield the output for its reply."""
         streaming &= self._may_stream
         try:
             for piece in self._stream() if streaming else [self._ask()]:
@@ -147,7 +147,7 @@ async def _only(reply: Awaitable[Any]) -> AsyncGenerator[Any, None]:
 
 
 class Answering(ABC, Generic[OutT]):
-    """One question: what it asks for, and who answers (`oprag.calls.PromptedModel`).
+    """One question: its dialogue, and its model (`oprag.calls.PromptedModel`).
 
     Args:
         options: With `prices`, `max_context_tokens` and `answer_tokens`.
@@ -178,26 +178,26 @@ class Answering(ABC, Generic[OutT]):
 
     @abstractmethod
     def format_piece(self, request: CallModel, text: str) -> Iterable[OutT]:
-        """Return what is output for a piece of a reply that may be shown."""
+        """Return the output for a piece of a reply that may be shown."""
 
     @abstractmethod
     def format_end(self, result: Any) -> Iterable[OutT]:
-        """Return what is output at the end of the dialogue."""
+        """Return the output at the end of the dialogue."""
 
     @abstractmethod
     def model(self, prompt: str) -> str | None:
-        """Name the model that a prompt is for; None when it does not say."""
+        """Name the model that a prompt is for; None if the model does not say."""
 
     @abstractmethod
     def count_prompt(self, prompt: str, values: Mapping[str, str]) -> int:
-        """Count a prompt as it is sent, filled with values."""
+        """Count the tokens of a prompt as sent, filled with values."""
 
     @abstractmethod
     def read_limits(self, prompt: str) -> tuple[int | None, int | None]:
-        """Return what its model says of its window and of its longest answer."""
+        """Return the window and the longest answer that the prompt's model states."""
 
     def measure_prompt(self, prompt: str) -> PromptSize:
-        """Say how long a prompt is, and may be."""
+        """Return how long a prompt is, and how long it may be."""
         window, answer = self.read_limits(prompt)
         given = self._limits.max_context_tokens
         window = (given.get(prompt) if isinstance(given, Mapping) else given) or window
@@ -213,7 +213,7 @@ class Answering(ABC, Generic[OutT]):
 def answer(
     answering: Answering[OutT], *, streaming: bool
 ) -> Generator[OutT, None, None]:
-    """Carry out what a question asks for; yield the pieces of the output."""
+    """Carry out the dialogue of a question; yield the pieces of the output."""
     dialogue = answering.dialogue()
     request = advance(dialogue)
     while not isinstance(request, Finished):
@@ -237,7 +237,7 @@ def answer(
 async def aanswer(
     answering: Answering[OutT], *, streaming: bool
 ) -> AsyncGenerator[OutT, None]:
-    """Async version of `answer`; what is done with long texts blocks no event loop."""
+    """Async version of `answer`; work on long texts blocks no event loop."""
     dialogue = await run_in_thread(answering.dialogue)
     request = await run_in_thread(partial(advance, dialogue))
     while not isinstance(request, Finished):

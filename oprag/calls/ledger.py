@@ -17,7 +17,7 @@ class TokenUsage:
     input_tokens: int = 0
     """Tokens of the prompts, those read from a cache included."""
     output_tokens: int = 0
-    """Tokens of the replies, reasoning included where the provider bills it."""
+    """Tokens of the replies, reasoning included if the provider bills it."""
     cached_tokens: int = 0
     """Input tokens that the provider read from its prompt cache."""
     estimated: bool = False
@@ -25,7 +25,7 @@ class TokenUsage:
 
     @classmethod
     def reported(cls, usage: Mapping[str, Any]) -> TokenUsage:
-        """Return what a provider reported, as LangChain's `UsageMetadata` has it."""
+        """Read reported usage in the form of LangChain's `UsageMetadata`."""
         cached = (usage.get("input_token_details") or {}).get("cache_read")
         return cls(usage["input_tokens"], usage["output_tokens"], cached or 0)
 
@@ -50,7 +50,7 @@ class Price(NamedTuple):
     output: float
 
     def cost(self, usage: TokenUsage) -> float:
-        """Return what the tokens cost, in that currency."""
+        """Return the cost of the tokens, in that currency."""
         fresh = max(0, usage.input_tokens - usage.cached_tokens)
         return (
             fresh * self.input
@@ -87,7 +87,7 @@ def read_prices(prices: Mapping[str, Sequence[float]] | None) -> dict[str, Price
 
 _NO_TOKENS = TokenUsage()
 UNKNOWN_TOKENS = TokenUsage(estimated=True)
-"""Of a call that failed before any of its reply came."""
+"""The usage of a call that failed before any of its reply came."""
 
 StepDecision: TypeAlias = Literal["answered", "declined", "skipped", "failed"]
 
@@ -121,10 +121,10 @@ class Ledger:
         self.entries: list[StepEntry] = []
         """The steps so far, in the order in which they were tried."""
         self.under_way: Callable[[], Any] | None = None
-        """Gives the reply of the call that is under way, as far as it came."""
+        """Gives the reply so far of the call that is under way."""
 
     def record(self, step: str, decision: StepDecision, **facts: Any) -> None:
-        """Add what happened at a step; see `StepEntry`."""
+        """Add the outcome of a step; see `StepEntry`."""
         self.entries.append(StepEntry(step, decision, **facts))
         self.under_way = None
 

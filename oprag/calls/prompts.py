@@ -76,14 +76,14 @@ def check_prompt(
     """Make sure that a prompt can be filled, and that it lets the model decline.
 
     Args:
-        option: What the error calls the prompt.
+        option: The name of the prompt in the error.
         prompt: A format string or a template, for the error.
-        fill: Puts values into it; returns what the model reads.
+        fill: Puts values into it; returns the text that the model reads.
         variables: Names that must occur in it, and no others may.
         must_decline: Whether the word *unanswerable* has to occur in it.
 
     Returns:
-        What it says, with `<the name>` in the place of each variable.
+        The text of the prompt, with `<the name>` in the place of each variable.
 
     Raises:
         InvalidOptionError: It cannot be filled, lacks a variable, or does not let

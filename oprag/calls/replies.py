@@ -1,7 +1,7 @@
 """A model's reply: its text without the reasoning before it, and how it ended.
 
 A connection that is closed in good order in the middle of a reply leaves half an
-answer that looks whole. Where the protocol ends every reply with a reason for its end,
+answer that looks whole. If the protocol ends every reply with a reason for its end,
 a reply without one was broken off.
 """
 
@@ -34,13 +34,13 @@ def strip_reasoning(text: str) -> str:
 
 
 def may_be_reasoning(text: str) -> bool:
-    """Return whether what has come of a reply may be the beginning of reasoning."""
+    """Return whether the reply so far may be the beginning of reasoning."""
     begun = text.lstrip()
     return any(mark.startswith(begun) for mark in ("<think>", "<thinking>"))
 
 
 def well_formed(text: str) -> str:
-    """Return a text that every encoding has.
+    """Return the text in a form that every encoding has.
 
     Halves of surrogate pairs are put together; those that are alone become U+FFFD.
     """
@@ -66,13 +66,14 @@ _CUTS: dict[str, Literal["length", "filter"]] = {
 
 Finish: TypeAlias = Literal["length", "filter", "empty", "call"]
 """The end of a reply that is not as it should be: cut at the longest reply or by the
-provider's filter; without any text; with a call of a tool, which nobody carries out."""
+provider's filter, without any text, or with a call of a tool, which nobody carries
+out."""
 
 
 class StreamEnd:
     """Takes note of a reply, whole or in pieces, and says at its end how it ended.
 
-    A reason is due where the pieces show that they are of one of OpenAI's protocols,
+    A reason is due if the pieces show that they are of one of OpenAI's protocols,
     which most servers speak: LangChain names the provider in `response_metadata`, and
     LlamaIndex keeps the server's own piece, with `choices`, as `raw`. Of other streams
     nothing is known, and they pass.
@@ -121,7 +122,7 @@ class StreamEnd:
 
 
 def field_of(holder: Any, key: str) -> Any:
-    """Return what a client's object or mapping holds under a name; None for nothing."""
+    """Return the value of a name in a client's object or mapping; None for no value."""
     if isinstance(holder, Mapping):
         return holder.get(key)
     return getattr(holder, key, None)

@@ -1,4 +1,4 @@
-"""Take keys and passwords out of what oprag prints or writes."""
+"""Take keys and passwords out of the text that oprag prints or writes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 _NAMES = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 """Endings of environment variables that hold secrets."""
 _SHORTEST = 8
-"""Characters of the shortest secret: `none` is what a local server gets as its key."""
+"""Characters of the shortest secret: a local server gets `none` as its key."""
 _PASSWORD = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
 _FORMS = {
     r"(://)[^/\s\"'<>@]+@": r"\1***@",
@@ -17,7 +17,7 @@ _FORMS = {
     r"\b(Bearer|Basic) +(?=\S*[\d=_])[^\s\"',;<>]{8,}": r"\1 ***",
     r"\bsk-[\w*-]{8,}": "***",
 }
-"""Logins and keys in addresses, what authorizes a request, keys of providers."""
+"""Logins and keys in addresses, authorizations of requests, keys of providers."""
 _given: set[str] = set()
 
 
@@ -29,11 +29,11 @@ def keep_secret(text: str) -> None:
 def hide_secrets(text: str, *, by_form: bool = True) -> str:
     """Return a text with `***` in the place of secrets.
 
-    Secrets are values of at least 8 characters: of environment variables whose names
-    end in `_KEY`, `_TOKEN`, `_SECRET` or `_PASSWORD`, passwords in the addresses of
-    others, and what `keep_secret` was given. In messages, what is a secret by its form
-    goes too (`by_form`): a login or a key in an address, a token after `Bearer`. An
-    answer to a question may have that form and tell no secret.
+    Secrets are values of at least 8 characters: those of environment variables whose
+    names end in `_KEY`, `_TOKEN`, `_SECRET` or `_PASSWORD`, passwords in the addresses
+    of other variables, and the secrets given to `keep_secret`. In messages, text with
+    the form of a secret goes too (`by_form`): a login or a key in an address, a token
+    after `Bearer`. An answer to a question may have that form and tell no secret.
     """
     secrets = {*_given}
     for name, value in os.environ.items():
