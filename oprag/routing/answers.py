@@ -54,7 +54,7 @@ class Routed:
     """Problems of documents whose chunks are therefore in rank order."""
 
     def described(self) -> dict[str, Any]:
-        """Say how it ended, as applications get it.
+        """Return how it ended, in the form that applications get.
 
         Returns:
             `step` (its name, or None) and `answered`; `finish`, if the final reply did
@@ -74,15 +74,16 @@ def route(
     """Ask one question, step by step, until a reply is final.
 
     Every step may refuse. The first reply that does not is final, also an empty one,
-    which answers nothing; so is one that was shown before it refused; the last step's
-    reply is final whatever it says. A step without context (nothing was retrieved),
-    or with one that was sent before, is skipped without a call; if that leaves no
-    step after one that refused, its reply is the final one. Full documents are
-    read at the step that sends them, and never before. If the search's filter hides
-    chunks of a document, all of it is left out, and named in the step's note.
+    which answers nothing. So is a reply that was shown before it refused. The last
+    step's reply is final whatever it says. A step without context (nothing was
+    retrieved), or with one that was sent before, is skipped without a call. If that
+    leaves no step after one that refused, the reply of that one is final. Full
+    documents are read at the step that sends them, and never before. If the search's
+    filter hides chunks of a document, all of it is left out, and named in the step's
+    note.
 
     Yields:
-        What is to be done next. The `context` of a call is its `StepContext`.
+        The next request. The `context` of a call is its `StepContext`.
 
     Source:
         Self-Route (arXiv 2407.16833).
@@ -121,7 +122,7 @@ def route(
 def _context(
     step: Step, hits: Sequence[Hit], options: RouteOptions, model: PromptedModel
 ) -> Dialogue[StepContext]:
-    """Return what a step gives to read; ask for documents if it needs them."""
+    """Return the context of a step; ask for documents if it needs them."""
     size = model.measure_prompt(step.name)
     if not step.full:
         tokens = step.token_budget or (FIRST_TOKENS if options.fills else None)

@@ -24,12 +24,12 @@ OF_RETRIEVERS = {
     "separator": "A blank line is written between texts: leave it out.",
     "citations": "No places are written: leave it out.",
 }
-"""What to do with options of retrievers in the place of giving them to Self-Route."""
+"""Advice for options of retrievers that are given to Self-Route."""
 DEFAULT_STEPS = ("retrieved", "full")
 """The two steps of the paper."""
 
 FIRST_TOKENS = 2_000
-"""Tokens that a step reads where nobody says how much: the paper has 5 chunks of 300
+"""Tokens that a step reads if nobody says how much: the paper has 5 chunks of 300
 words, which are about as many."""
 
 
@@ -40,7 +40,7 @@ class Step:
     name: str
     """Its name in the route and in the usage."""
     token_budget: int | None = None
-    """Tokens of the best chunks in document order; None: no limit of its own."""
+    """Tokens of the best chunks in document order; None for no limit of the step."""
     full: bool = False
     """Whether it is the full documents of the retrieved chunks."""
 
@@ -54,8 +54,8 @@ def read_steps(steps: Sequence[str | int | Step]) -> tuple[Step, ...]:
     Args:
         steps: In the order in which they are tried, each with more context than
             the one before: `"retrieved"` (the chunks as they were retrieved) first,
-            then budgets in tokens, ascending, then `"full"`. `Step`s of one's own
-            are taken as they are.
+            then budgets in tokens, ascending, then `"full"`. Your own `Step`s are
+            taken unchanged.
 
     Returns:
         One `Step` each; a budget is named by its number.

@@ -27,7 +27,7 @@ _CUT = "cut to the window"
 
 
 class Excerpt(NamedTuple):
-    """A slice of a document; all of it, where nothing was cut."""
+    """A slice of a document, or all of it if nothing was cut."""
 
     name: str
     """The name that the document is looked up by."""
@@ -37,7 +37,7 @@ class Excerpt(NamedTuple):
     exact: bool = True
     """See `oprag.chunk.FullText`."""
     title: str = ""
-    """The document's name for people; empty where that is the same."""
+    """The document's name for people; empty if that is the same."""
 
     @classmethod
     def whole(cls, name: str, text: FullText, title: str = "") -> Self:
@@ -50,7 +50,7 @@ class Excerpt(NamedTuple):
 
 
 def join_excerpts(excerpts: Sequence[Excerpt], options: RouteOptions) -> str:
-    """Write excerpts, in reading order, one after another as they are sent."""
+    """Write excerpts in reading order, one after another, as sent."""
     texts: list[str] = []
     before = None
     for excerpt in excerpts:
@@ -64,11 +64,11 @@ def join_excerpts(excerpts: Sequence[Excerpt], options: RouteOptions) -> str:
 def largest_selection(
     documents: Sequence[Excerpt], hits: Sequence[Hit], room: int, options: RouteOptions
 ) -> list[Excerpt]:
-    """Select as much of the documents as fits: the hits, then what is beside them.
+    """Select as much of the documents as fits: the hits, then the text beside them.
 
     Returns:
-        Excerpts in reading order that neither touch nor overlap; none where not
-        even the best hit fits, or none is in its document.
+        Excerpts in reading order that neither touch nor overlap; none if not even the
+        best hit fits, or no hit is in its document.
     """
     whole = {document.name: document for document in documents}
     filled = replace(
@@ -97,7 +97,7 @@ class StepContext:
     """The context of one step."""
 
     text: str
-    """The context as it is in the prompt; empty for nothing."""
+    """The context as the prompt has it; empty for none."""
     chunks: tuple[Chunk, ...] = ()
     """The retrieved chunks that it holds, or of whose documents it is, in reading
     order (best first with `order="rank"`)."""
@@ -111,12 +111,13 @@ class StepContext:
     """Problems of documents whose chunks are therefore in rank order."""
 
     def described(self) -> Iterator[tuple[Excerpt, list[Chunk], dict[str, Any]]]:
-        """Yield each excerpt with what is known of it.
+        """Yield each excerpt with its chunks and its metadata.
 
         Yields:
             The excerpt, the retrieved chunks of its document, and its metadata: the
-            document's name as `doc_uri`, what these chunks agree on, and its place. Its
-            rank is that of the best of these chunks, or its place among the excerpts.
+            document's name as `doc_uri`, the values that these chunks agree on, and its
+            place. Its rank is that of the best of these chunks, or its place among the
+            excerpts.
         """
         chunks: dict[str, list[Chunk]] = {}
         for chunk in self.chunks:
@@ -168,7 +169,7 @@ def context_of_chunks(
         excess = size.excess(text)
         if budget is None or not excess:
             break
-        # Where the context meets the prompt, it may take a few tokens more.
+        # Joined to the prompt, the context may take a few tokens more.
         if budget <= excess:
             raise too_small(budget, budget + excess)
         budget -= excess
@@ -221,7 +222,7 @@ def context_of_documents(
     whole = [document for document in documents if document.text.strip()]
     kept, room = whole, size.room() or 0
     while excess := size.excess(join_excerpts(kept, options)):
-        if kept is not whole:  # where text and prompt meet, it may take a few more
+        if kept is not whole:  # joined to the prompt, it may take a few more
             room -= excess
         cut = options.cut or largest_selection
         kept = cut(whole, hits, room, options) if room > 0 else []
