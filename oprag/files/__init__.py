@@ -1,7 +1,7 @@
-"""Files of users as texts, with what their places are named by.
+"""Files of users as texts, with the landmarks that name their places.
 
-Also files of our own that a kill leaves whole. Nothing is imported that a format needs
-until a file of this format is read.
+Also our own files, written so that a kill leaves them whole. The libraries that a
+format needs are imported only when a file of this format is read.
 """
 
 from oprag.files.bodies import Landmark, landmarks_of

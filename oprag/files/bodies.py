@@ -1,4 +1,4 @@
-"""The texts that a file is read as, and what their places are named by."""
+"""The texts that a file is read as, and the landmarks that name their places."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from oprag.splitting import find_sections
 
 
 class Landmark(NamedTuple):
-    """A place of a text from which on something holds."""
+    """A place in a text from which on a heading, a number or a time holds."""
 
     start: int
     heading: str | None = None
-    """The path of headings; None where it does not change."""
+    """The path of headings; None if it does not change."""
     unit: tuple[str, int] | None = None
-    """What is counted, and its number: `("row", 12)`."""
+    """The kind of unit, and its number: `("row", 12)`."""
     time: tuple[float, float] | None = None
     """The seconds at which it is said, from the first to the last."""
 
@@ -27,10 +27,10 @@ class Body(NamedTuple):
 
     text: str
     name: str = ""
-    """What people call this part: `slide 3`; empty for a file of one text."""
+    """The usual name of this part: `slide 3`; empty for a file of one text."""
     landmarks: tuple[Landmark, ...] = ()
     notice: str = ""
-    """What of the file was not read."""
+    """Says which parts of the file were not read."""
 
 
 Read = Callable[[bytes], "list[Body]"]
@@ -75,10 +75,10 @@ def damaged(kind: str) -> NoTextError:
 def landmarks_of(
     landmarks: Sequence[Landmark], start: int, end: int
 ) -> dict[str, str | float]:
-    """Return what names the place of a chunk, as its metadata.
+    """Return the metadata that name the place of a chunk.
 
     Args:
-        landmarks: Of its text, ascending.
+        landmarks: Those of its text, ascending.
         start: Its first character.
         end: One past its last.
     """

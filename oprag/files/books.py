@@ -87,7 +87,7 @@ def _parse(packed: zipfile.ZipFile, name: str) -> Any:
 
 
 def read_notebook(data: bytes) -> list[Body]:
-    """Read a notebook: its texts, its code, and what the code wrote as text.
+    """Read a notebook: its texts, its code, and the code's output as text.
 
     Raises:
         NoTextError: It is damaged.
@@ -122,7 +122,7 @@ def _cell_text(cell: Any) -> str:
 
 
 def _output(output: Any) -> str:
-    """Return what an output says as text; a progress bar at its end."""
+    """Return the text of an output; of a progress bar, its last state."""
     if "ename" in output:
         return f"{output['ename']}: {output.get('evalue', '')}"
     data = output.get("data") or {}

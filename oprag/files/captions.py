@@ -1,4 +1,4 @@
-"""Subtitles (SRT, WebVTT): what is said, and when."""
+"""Subtitles (SRT, WebVTT) as text, with their times."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read_captions(data: bytes) -> list[Body]:
     A line that is shown again, as it scrolls up, is read once.
 
     Raises:
-        NoTextError: None are in it.
+        NoTextError: There are none in it.
     """
     pieces = []
     before = _Caption([], 0.0, 0.0)
@@ -81,7 +81,7 @@ def _said(lines: Sequence[str], *, is_web: bool) -> Iterator[str]:
 
 
 def _scrolls(before: _Caption, caption: _Caption) -> bool:
-    """Tell whether the first line of a subtitle is the last one, moved up."""
+    """Tell whether a subtitle begins with the last line of the one before, moved up."""
     if not caption.lines or before.lines[-1:] != caption.lines[:1]:
         return False
     is_flash = caption.end - caption.start < _FLASH

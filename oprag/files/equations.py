@@ -142,7 +142,7 @@ def _raise(below: str, above: str) -> str:
 
 
 def group(text: str) -> str:
-    """Put what is longer than a word into brackets."""
+    """Put a text that is longer than a word into brackets."""
     return text if len(text) == 1 or text.isalnum() else f"({text})"
 
 

@@ -1,8 +1,8 @@
 """The text of an HTML page: its body, whole, and little of what stands around it.
 
 Parsed by lxml. Which lines are the body is trafilatura's judgement, in doubt ours: it
-leaves out a part of the body of one page in three, so a line goes only where it looks
-like one of those around a text, too.
+leaves out a part of the body of one page in three. So a line goes only if it also looks
+like a line around a text.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _HEAD_BYTES = 4096
 _SPACE = re.compile(r"[\s\x1c-\x1f]+")
 _NOT_WORD = re.compile(r"\W+")
 _TINY, _SHORT = 60, 80
-"""Characters below which a line may go: inside the body, and before or after it."""
+"""Characters below which a line may go, inside the body and before or after it."""
 _FEW = 40
 """Lines of a short page, at most."""
 _PAGE = 250
 """Characters of a page that is hidden as a whole, at least."""
 _TOO_DEEP = f"boolean({'/*' * 300})"
-"""Whether elements are so deep in one another that parsers leave out the inner ones,
-and that to go through them takes for ever."""
+"""Whether elements are nested so deeply that parsers leave out the inner ones, and
+that it takes for ever to go through them."""
 _LINKED = 0.5
-"""Share of a line that is links where it may go."""
+"""Share of a line in links from which on the line may go."""
 _LEAST_FOUND = 0.05
 """Share of a page that trafilatura has to find, to be asked at all."""
 
@@ -44,7 +44,7 @@ class Shown(NamedTuple):
     """The visible text of a page."""
 
     title: str
-    """The title in the window's bar; empty where it has none."""
+    """The title in the window's bar; empty if it has none."""
     body: str
     """The text on the page itself."""
 
@@ -53,8 +53,8 @@ def html_text(data: bytes) -> str:
     """Read the text of a page: its title, unless the text begins with it, and the text.
 
     Headings are as in Markdown, rows of tables too; items of lists have their numbers.
-    What is hidden or struck is left out, and what is around the text, as far as that is
-    certain.
+    Hidden and struck text is left out. So is the text around the body, as far as that
+    is certain.
 
     Args:
         data: The page, in the encoding that it declares, else in UTF-8.
@@ -80,7 +80,7 @@ def html_text(data: bytes) -> str:
 
 
 def shown_text(page: str, *, document: bool = False) -> Shown:
-    """Return what a page shows: no tags, scripts or styles; entities resolved.
+    """Return the visible text of a page, without tags, and with entities resolved.
 
     Blocks are separated by an empty line, lines and table rows by a line break. White
     space is one space, as browsers show it, but unchanged in `<pre>`.
@@ -112,19 +112,19 @@ def decode_page(data: bytes) -> str:
 
 
 def name_page_guess(data: bytes) -> str:
-    """Say that the encoding of a page is a guess; empty where it is none."""
+    """Say that the encoding of a page is a guess; empty if it is not."""
     return name_guess(data, _declared(data))
 
 
 def _declared(data: bytes) -> str | None:
-    """Return the encoding that a page declares; None where it declares none."""
+    """Return the encoding that a page declares; None if it declares none."""
     head = data[: max(_HEAD_BYTES, len(data) // 20)]
     found = (pattern.search(head) for pattern in _DECLARED)
     return next((match[1].decode("ascii") for match in found if match), None)
 
 
 def _parse(page: str) -> Any:
-    """Return the page's element; None where it has none."""
+    """Return the page's element; None if it has none."""
     root = _parse_once(page)
     if root is None or root.xpath(_TOO_DEEP):
         return _parse_once(flatten(page))
@@ -151,7 +151,7 @@ def _join(lines: Sequence[Line]) -> str:
 
 
 def _leave_out_around(lines: list[Line], root: Any) -> list[Line]:
-    """Return the lines of the body; all of them where it is not known which."""
+    """Return the lines of the body, or all lines if the body is not known."""
     found = _words(_find_body(root))
     are_body = [_words(line.text) in found for line in lines]
     if len(found) < _LEAST_FOUND * _count(lines):

@@ -1,4 +1,4 @@
-"""The lines that an HTML page shows, each with where it stands on the page."""
+"""The lines that an HTML page shows, each with its place on the page."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _CALLED = re.compile(
     r"|widget\w*)(?:$|[\s_-])",
     re.IGNORECASE,
 )
-"""What elements around the text are called."""
+"""Names that pages give to elements around the text."""
 _KEPT_SPACE, _KEPT_LINE = "\ue000", "\ue001"
-"""Stand for the white space of preformatted text while other is thrown out."""
+"""Stand for the white space of preformatted text while the rest is removed."""
 _SPACE = re.compile(r"[ \t\n\r\f]+")
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 """Places at which words may be divided; most are not."""
@@ -57,7 +57,7 @@ class Line:
 
     @property
     def whole(self) -> str:
-        """The line as it is read."""
+        """The whole line, with its marks or its number."""
         return self.prefix + self.text
 
 
@@ -69,10 +69,10 @@ def read_lines(
     Args:
         root: The page's element.
         document: Read it as a document: headings, numbers of lists, tables and
-            equations are marked, fields have their values, what was struck and what can
-            only be pressed is left out.
-        hidden: Whether to read what is hidden, too, and what is shown in the place of
-            something else.
+            equations are marked, fields have their values, and struck text and controls
+            that can only be pressed are left out.
+        hidden: Whether to read hidden text, too, and text that is shown in the place
+            of something else.
         unclosed: Tags that the page does not close.
     """
     if document:
@@ -183,7 +183,7 @@ class _Reader:
         self._gap = max(self._gap, gap, key=len)
 
     def _open_line(self) -> Line:
-        """Return the line that text is added to; a new one where one has to begin."""
+        """Return the line that text is added to, a new one if one has to begin."""
         line = self.lines[-1]
         if self._gap:
             if any(part.strip() for part in line.parts):

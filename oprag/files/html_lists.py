@@ -44,7 +44,7 @@ class ListNumbers:
         self._next: dict[Any, int] = {}
 
     def of(self, item: Any) -> str:
-        """Return the number of an item as it is shown; empty where it has none."""
+        """Return the number shown before an item; empty if it has none."""
         parent = next(item.iterancestors("ol", "ul", "menu"), None)
         if parent is None or parent.tag != "ol":
             return ""

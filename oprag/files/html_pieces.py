@@ -38,11 +38,11 @@ _TYPED = frozenset(
 _SPACE = re.compile(r"\s+")
 _EQUATION = re.compile(r"(?:^|[\s_-])(?:math|latex|tex|equation)", re.IGNORECASE)
 _LONGEST_MARK = 40
-"""Characters that are said of a picture which is the value of a cell, at most."""
+"""Characters of the description of a picture that is a cell's value, at most."""
 
 
 class Pieces:
-    """Tells what of a page is read as one piece, and what is not read.
+    """Tells which elements of a page are read as one piece, and which are not read.
 
     Args:
         styles: The page's styles.
@@ -92,7 +92,7 @@ class Pieces:
         return write_raised("".join(element.itertext()), raised, before)
 
     def _took_more(self, element: Any) -> bool:
-        """Tell whether blocks of text are in an element only as nothing closes it."""
+        """Tell whether an element holds text blocks only because nothing closes it."""
         if element.tag not in self._unclosed:
             return False
         return next(element.iter(*PARAGRAPHS), None) is not None
@@ -105,13 +105,13 @@ def _is_tex(element: Any) -> bool:
 
 
 def _is_drawn_math(element: Any) -> bool:
-    """Tell whether an element is an equation as it looks, beside what it says."""
+    """Tell whether an element is the drawn form of an equation that is also markup."""
     parent = element.getparent()
     return parent is not None and next(parent.iter("math"), None) is not None
 
 
 def _read_picture(element: Any) -> str | None:
-    """Return what is said of a picture of an equation, or one alone in a cell."""
+    """Return the description of a picture of an equation, or of one alone in a cell."""
     said = " ".join((element.get("alt") or "").split())
     if _EQUATION.search(element.get("class") or ""):
         return said
@@ -122,9 +122,9 @@ def _read_picture(element: Any) -> str | None:
 
 
 def _read_control(element: Any) -> str | None:
-    """Return what somebody sees in a field; nothing for what is only pressed.
+    """Return the visible text of a field; empty for one that is only pressed.
 
-    None for a button that is a heading, as those of texts that unfold.
+    None for a button that is a heading, such as one that unfolds a text.
     """
     tag, get = element.tag, element.get
     if tag == "button":
@@ -161,4 +161,4 @@ _READ: dict[str, Callable[[Any], str | None]] = {
     "math": write_page_math,
     "script": lambda element: element.text or "",
 }
-"""How elements are read that hold an equation."""
+"""Functions that read the elements that hold an equation."""

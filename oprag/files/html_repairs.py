@@ -13,7 +13,7 @@ _BLOCK = re.compile(
     re.IGNORECASE,
 )
 _END = re.compile(r"</(?:body|html)\s*>", re.IGNORECASE)
-"""Ends that no page needs; what comes after them is shown."""
+"""End tags that no page needs; text after them is shown."""
 _CLOSED_LATE = re.compile(
     r"<(/?)(audio|button|canvas|del|dialog|math|noscript|object|s|select|strike|svg"
     r"|template|video)\b(?![-.:])",
@@ -28,7 +28,7 @@ _ALONE = frozenset(
 )
 """Elements that need no end."""
 _DEEPEST = 200
-"""Elements in one another that are kept where a page has too many."""
+"""Levels of nested elements that are kept if a page has too many."""
 
 
 def close_elements(page: str) -> str:
@@ -53,8 +53,8 @@ def close_elements(page: str) -> str:
 def find_unclosed(page: str) -> frozenset[str]:
     """Return the tags that a page opens more often than it closes them.
 
-    Only those of elements whose text is not read are looked for: what stands in them by
-    mistake is read all the same.
+    Only those of elements whose text is not read are looked for: text that stands in
+    them by mistake is read all the same.
     """
     balance: Counter[str] = Counter()
     for slash, tag in _CLOSED_LATE.findall(page):

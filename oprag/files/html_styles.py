@@ -1,4 +1,4 @@
-"""What a page's own styles do to its text: they hide, strike, raise and number it."""
+"""A page's own styles, as far as they hide, strike, raise and number its text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FLAT = re.compile(
 _MOVES = re.compile(
     r"transform|transition|animation|will-change|background-clip", re.IGNORECASE
 )
-"""Beside these a text comes into sight later, or is filled with a picture."""
+"""With these a hidden text comes into sight later, or is filled with a picture."""
 _RAISES = re.compile(r"vertical-align\s*:\s*(super|sub)(?!\w)", re.IGNORECASE)
 _NUMBERS = re.compile(r"list-style(?:-type)?\s*:\s*([^;]+)", re.IGNORECASE)
 _FOR_SCREENS = re.compile(
@@ -59,7 +59,7 @@ class _Compound(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    """What styles say of elements."""
+    """A rule for elements, with the selector that finds them."""
 
     weight: int
     order: int
@@ -119,7 +119,7 @@ class Styles:
         return False
 
     def numbers(self, element: Any) -> str:
-        """Return how the items of a list are numbered; empty where no style says it."""
+        """Return how the items of a list are numbered; empty if no style says it."""
         for said in self._said_of(element, element.get("style") or ""):
             found = _NUMBERS.search(said)
             if found is not None:
@@ -136,7 +136,7 @@ class Styles:
         return ""
 
     def _said_of(self, element: Any, own: str) -> Sequence[str]:
-        """Return what is said of an element, what counts most first."""
+        """Return the declarations for an element, the one that counts most first."""
         if not self._rules:
             return [own]
         names = _names_of(element)
@@ -151,7 +151,7 @@ class Styles:
 
 
 def _has_one_colour(said: str) -> bool:
-    """Tell whether a text has the colour of what is behind it."""
+    """Tell whether a text has the colour of its background."""
     found = {name.lower()[:10]: value for name, value in _COLOUR.findall(said)}
     return "color" in found and found["color"] == found.get("background")
 
@@ -163,7 +163,7 @@ def _names_of(element: Any) -> set[str]:
 
 
 def _read_path(selector: str) -> tuple[_Compound, ...]:
-    """Return the elements of a selector; none where it has other marks."""
+    """Return the elements of a selector; none if it has other marks."""
     path: list[_Compound] = []
     is_child = False
     for part in selector.replace(">", " > ").split():

@@ -13,7 +13,7 @@ _PARTS = {"thead": 0, "tbody": 1, "tr": 1, "tfoot": 2}
 _BLOCKS = ("article", "h1", "h2", "h3", "h4", "h5", "h6", "section", "table")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _LONGEST_CELL = 600
-"""Characters of a cell; one with more and several paragraphs is a layout's."""
+"""Characters of a cell, at most: a longer one of several paragraphs is layout."""
 _LONGEST_OF_DATA = 5000
 """The same, in a table that says by its headings that it holds data."""
 _WIDEST = 100
@@ -22,14 +22,14 @@ _SPACE = re.compile(r"\s+")
 
 
 def read_rows(table: Any, pieces: Pieces) -> list[str]:
-    """Return the rows of a table, `| a | b |`; none where it only lays out a page.
+    """Return the rows of a table, `| a | b |`; none if it only lays out a page.
 
     A cell over several columns is followed by empty ones; one over several rows is
     repeated in each.
 
     Args:
         table: The element.
-        pieces: Tells what is read.
+        pieces: Tells which elements are read.
     """
     if (table.get("role") or "") in {"presentation", "none"}:
         return []
@@ -53,7 +53,7 @@ def read_rows(table: Any, pieces: Pieces) -> list[str]:
 
 
 def _rows_of(table: Any) -> list[Any]:
-    """Return the rows of a table itself, as they are shown."""
+    """Return a table's own rows, in the order in which they are shown."""
     parts = [each for each in table if each.tag in _PARTS]
     parts.sort(key=lambda part: _PARTS[part.tag])
     rows: list[Any] = []
@@ -73,7 +73,7 @@ def _says_that_it_holds_data(table: Any, rows: list[Any]) -> bool:
 
 
 def _is_heading(cell: Any) -> bool:
-    """Tell whether nothing but a heading is in a cell."""
+    """Tell whether a cell holds only a heading."""
     found = next(cell.iterchildren(*_HEADINGS), None)
     return found is not None and len(_bare(found)) == len(_bare(cell)) > 0
 
@@ -110,7 +110,7 @@ def _read_row(row: Any, below: dict[int, tuple[int, str]], pieces: Pieces) -> li
         row: The element.
         below: How many rows each cell of a column still reaches down, and its text;
             brought up to date.
-        pieces: Tells what is read.
+        pieces: Tells which elements are read.
     """
     cells: list[str] = []
     above = {at: text for at, (left, text) in below.items() if left > 0}
@@ -141,7 +141,7 @@ def _text(element: Any, pieces: Pieces) -> str:
 
 
 def _read_inside(element: Any, pieces: Pieces) -> Iterator[str]:
-    """Return the pieces of text in an element that are seen."""
+    """Return the visible pieces of text in an element."""
     yield element.text or ""
     last = element.text or ""
     for child in element:

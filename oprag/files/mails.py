@@ -1,4 +1,4 @@
-"""Mails (.eml): who wrote what to whom, and what is attached."""
+"""Mails (.eml): their headers, texts and attachments."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from oprag.tokens import encodable
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _DEEPEST = 5
-"""Mails inside mails that are read."""
+"""Levels of mails inside mails that are read, at most."""
 _STUB = 4
-"""A plain text so many times shorter than the same in HTML only stands for it."""
+"""A plain text this many times shorter than the HTML only stands in for it."""
 _FOR_PROGRAMS = ("application/pgp-signature", "application/pkcs7-signature")
 
 
@@ -31,7 +31,7 @@ class _Attached(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """What a mail consists of, in its order."""
+    """The texts and the attachments of a mail, in its order."""
 
     texts: list[str]
     attached: list[_Attached]
@@ -40,11 +40,11 @@ class _Parts(NamedTuple):
 def read_mail(
     data: bytes, read: Callable[[str, bytes], list[Body]], depth: int = 0
 ) -> list[Body]:
-    """Read a mail, and what is attached to it.
+    """Read a mail and its attachments.
 
     Args:
         data: The mail.
-        read: Reads an attachment of a name.
+        read: Reads an attachment, given its name and its bytes.
         depth: In how many mails this one is.
 
     Raises:
@@ -84,7 +84,7 @@ def _name_body(attachment: str, body: Body) -> Body:
 
 
 def _collect(part: Any, parts: _Parts) -> None:
-    """Add the texts of a part and what is attached in it."""
+    """Add the texts and the attachments of a part."""
     kind = part.get_content_type()
     name = PurePath(part.get_filename() or "").name
     is_text = kind.startswith("text/") and not name and not part.is_attachment()
@@ -109,7 +109,7 @@ def _collect(part: Any, parts: _Parts) -> None:
 
 
 def _collect_best(choices: Sequence[Any], parts: _Parts) -> None:
-    """Add one of several that say the same: the first, unless it says much less."""
+    """Add one of several forms of a text: the first, unless it says much less."""
     found = []
     for choice in choices:
         if choice.get_content_type() != "text/calendar":
@@ -124,7 +124,7 @@ def _collect_best(choices: Sequence[Any], parts: _Parts) -> None:
 
 
 def _collect_related(inner: Sequence[Any], parts: _Parts) -> None:
-    """Add a text and what it is shown with; its pictures are no attachments."""
+    """Add a text and its attachments, which its pictures are not."""
     for number, part in enumerate(inner):
         if number == 0 or part.get_content_disposition() == "attachment":
             _collect(part, parts)

@@ -12,7 +12,7 @@ def parse_xml(data: bytes, *, purpose: str) -> Any:
 
     Args:
         data: The XML.
-        purpose: What it is parsed for, as `oprag.optional.require` takes it.
+        purpose: The reason to parse it, as `oprag.optional.require` takes it.
 
     Raises:
         MissingDependencyError: lxml is not installed.

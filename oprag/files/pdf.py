@@ -1,4 +1,4 @@
-"""The text of a PDF, page by page, and where each character of it is on its page."""
+"""The text of a PDF, page by page, and the place of each character on its page."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class OpenPage(NamedTuple):
 def pdf_pages(data: bytes) -> list[PdfPage]:
     """Read the pages that hold text, in their order.
 
-    See `read_page_text` for what is done to what PDFium gives.
+    See `read_page_text` for the changes to the text that PDFium gives.
 
     Raises:
         MissingDependencyError: pypdfium2 is not installed.
@@ -70,7 +70,7 @@ def pdf_pages(data: bytes) -> list[PdfPage]:
 
 
 def name_blank_pages(pages: Sequence[PdfPage]) -> str:
-    """Say which pages of a document hold no text; empty where all do.
+    """Say which pages of a document hold no text; empty if all do.
 
     Args:
         pages: Those that hold text.
@@ -103,13 +103,13 @@ def open_pdf(data: bytes) -> Iterator[Any]:
 
     Raises:
         MissingDependencyError: pypdfium2 is not installed.
-        NoTextError: It is damaged or locked; also where this is seen only later.
+        NoTextError: It is damaged or locked, even if this is seen only later.
     """
     library = pdfium()
     try:
         with ALONE:
             document = library.PdfDocument(data)
-            document.init_forms()  # else nobody sees what was filled in
+            document.init_forms()  # else filled-in values are not shown
         try:
             yield document
         finally:

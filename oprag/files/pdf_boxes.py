@@ -1,4 +1,4 @@
-"""Where the characters of a PDF page are."""
+"""The places of the characters of a PDF page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Box(NamedTuple):
-    """Where a character is, in points from the lower left corner."""
+    """The place of a character, in points from the lower left corner."""
 
     left: float
     bottom: float
@@ -15,7 +15,7 @@ class Box(NamedTuple):
 
 
 class Boxes:
-    """Where characters are; asked for one by one, as this takes long."""
+    """The places of characters, looked up one by one because this takes long."""
 
     def __init__(self, characters: Any) -> None:
         self._characters = characters
@@ -28,5 +28,5 @@ class Boxes:
         return self._known[index]
 
     def loose(self, index: int) -> Box:
-        """Return the box of a character as high as its font, whatever it looks like."""
+        """Return the box of a character, as high as its font whatever its shape."""
         return Box(*self._characters.get_charbox(index, loose=True))

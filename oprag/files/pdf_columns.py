@@ -11,7 +11,7 @@ from oprag.files.pdf_boxes import Boxes
 WIDE = 1.5
 """Heights of a character that are between two columns, at least."""
 _FEWEST_LINES = 3
-"""Lines side by side that are columns, at least."""
+"""Lines side by side that make columns, at least."""
 _WORDS = 2.5
 """Words that the lines of a column have on average, at least."""
 _ALIGNED = 2.0
@@ -28,7 +28,7 @@ class _Segment(NamedTuple):
 
 
 def has_columns(characters: Any) -> bool:
-    """Tell whether some lines in a row may be of two columns, by what was drawn."""
+    """Tell from the drawn boxes whether some lines in a row may be of two columns."""
     lines = 0
     last: Sequence[float] | None = None
     for number in range(characters.count_rects()):
@@ -51,7 +51,7 @@ def order_columns(
 ) -> tuple[str, list[int]]:
     """Put columns that were drawn line by line one after the other.
 
-    Only running text: each value of a table stays in its row.
+    Only running text is moved: each value of a table stays in its row.
     """
     order: list[tuple[int, int]] = []
     block: list[list[_Segment]] = []
@@ -77,7 +77,7 @@ def order_columns(
 def _segments(
     text: str, indices: Sequence[int], boxes: Boxes
 ) -> Iterator[list[_Segment]]:
-    """Return the segments of each line: a wide gap is between two."""
+    """Return the segments of each line, which wide gaps divide."""
     for match in re.finditer(r"[^\n]+", text):
         segments: list[_Segment] = []
         for at in range(*match.span()):
@@ -120,7 +120,7 @@ def _read_block(
     spans: list[tuple[int, int]] = []
     first = 0
     for number in range(1, len(block) + 1):
-        # Where all sides begin anew, it may be the next row of a table of sentences.
+        # If all sides begin anew, it may be the next row of a table of sentences.
         if number < len(block) and any(
             column[number][0].islower() for column in columns
         ):
@@ -134,7 +134,7 @@ def _read_block(
 
 
 def _is_prose(lines: Sequence[str]) -> bool:
-    """Tell whether lines go on in one another."""
+    """Tell whether the text runs on from line to line."""
     words = sum(len(line.split()) for line in lines)
     going_on = sum(line[0].islower() for line in lines[1:])
     return words >= _WORDS * len(lines) and 2 * going_on >= len(lines) - 1

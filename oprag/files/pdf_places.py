@@ -15,7 +15,7 @@ from oprag.files.pdf import OpenPage, open_page, open_pdf, pdfium
 from oprag.files.worker import within_limits
 
 _COLOUR = (255, 214, 0)
-"""Of a highlight: red, green, blue."""
+"""Colour of a highlight: red, green, blue."""
 
 _SAME_LINE = 0.5
 """Points between the base lines of two characters of one line, at most."""
@@ -39,7 +39,7 @@ def pdf_page_image(
         data: The PDF.
         page: Its number, counted from 0.
         spans: Which characters of the page's text are marked.
-        width: In pixels; the height is as the page's form has it.
+        width: In pixels; the height follows from the page's proportions.
 
     Returns:
         A PNG file.
@@ -69,8 +69,8 @@ def _page_image(data: bytes, page: int, spans: Sequence[Span], width: int) -> by
 def lines_of(opened: OpenPage, span: Span) -> list[Rectangle]:
     """Return the rectangles of a span, one for each stretch on one line.
 
-    What is raised or lowered, such as the mark of a note, is on a line of its own:
-    one rectangle around both would reach into the next line.
+    Raised or lowered text, such as the mark of a note, counts as a separate line: one
+    rectangle around both would reach into the next line.
     """
     lines: list[Rectangle] = []
     line: tuple[float, float] | None = None

@@ -9,14 +9,14 @@ from typing import Any
 from oprag.files.pdf_boxes import Boxes
 
 _SMALLER = 0.85
-"""Share of the height of the text before that raised text has, at most."""
+"""Height of raised text, as a share of that of the text before it, at most."""
 _HIGHER = 0.15
 """Share of that height by which it is raised, at least."""
 _MAY_BE_RAISED = re.compile(r"(?<=\d)[-\u2212]?\d")
 
 
 def has_raised(characters: Any) -> bool:
-    """Tell whether something is smaller and higher than what was drawn before it."""
+    """Tell whether some text is smaller and higher than the text drawn before it."""
     last: Sequence[float] | None = None
     for number in range(characters.count_rects()):
         box = characters.get_rect(number)

@@ -1,7 +1,7 @@
 """The text of a PDF page in reading order, and the number of each character on it.
 
-PDFium gives characters in the order in which they were drawn. That is the order of
-reading but for values that were filled into forms, and for columns that were drawn
+PDFium gives characters in the order in which they were drawn. That is the reading
+order, except for values that were filled into forms, and for columns that were drawn
 line by line.
 """
 
@@ -49,10 +49,10 @@ def _raw() -> Any:
 
 
 def flatten_values(page: Any) -> int | None:
-    """Draw what was filled into a page's form as part of the page.
+    """Draw the values that were filled into a page's form as part of the page.
 
     Returns:
-        The number of characters without it; None where nothing is filled in.
+        The number of characters without them; None if nothing is filled in.
     """
     raw = _raw()
     shown = {getattr(raw, name) for name in _FILLED}
@@ -70,16 +70,16 @@ def flatten_values(page: Any) -> int | None:
 
 
 def read_page_text(page: Any, characters: Any, before: int | None = None) -> PageText:
-    """Read the text of a page as it is read, line by line.
+    """Read the text of a page in reading order, line by line.
 
-    What lies outside of the page is left out. A value of a form follows the label that
-    is left of it, else above it. Columns that were drawn line by line follow one
+    Text outside of the page is left out. A value of a form follows the label to its
+    left, else the one above it. Columns that were drawn line by line follow one
     another. A word that is divided at the end of a line is one word.
 
     Args:
         page: PDFium's page.
         characters: PDFium's characters of it.
-        before: The number of characters without those that were filled in; None where
+        before: The number of characters without those that were filled in; None if
             nothing was.
     """
     codes, indices = _read_characters(characters)
@@ -129,7 +129,7 @@ def _read_one_by_one(characters: Any, count: int) -> tuple[str, list[int]]:
             continue
         codes.append(code if 0 < code <= _LAST_CODE else ord(_NO_CHARACTER))
         indices.append(index)
-    # What no index can store: damaged fonts yield half characters.
+    # Damaged fonts yield half characters, which no index can store.
     return encodable("".join(map(chr, codes))), indices
 
 
@@ -199,7 +199,7 @@ def _is_beside(box: Box, last: Box) -> bool:
 def _insert_values(
     text: str, indices: Sequence[int], before: int, boxes: Boxes
 ) -> tuple[str, list[int]]:
-    """Move values that were filled in behind their labels."""
+    """Move filled-in values to the place after their labels."""
     first = next((at for at, index in enumerate(indices) if index >= before), None)
     if first is None:
         return text, [*indices]
@@ -248,7 +248,7 @@ def _follows(box: Box, last: Box) -> bool:
 def _place_value(
     value: Box, text: Sequence[str], indices: Sequence[int], boxes: Boxes
 ) -> tuple[int, str]:
-    """Return where a value belongs, and what is between it and its label."""
+    """Return the place of a value, and the text between it and its label."""
     beside: list[tuple[float, int]] = []
     above: list[tuple[float, int]] = []
     height = max(value.top - value.bottom, 4.0)
@@ -274,8 +274,8 @@ def _place_value(
 def _join_hyphens(text: str, indices: Sequence[int]) -> PageText:
     """Join words that were divided at the end of a line.
 
-    A hyphen stays where the page has the word with it elsewhere, and where no small
-    letter follows it (`Anna-Lena`, `2-3`).
+    A hyphen stays if the page has the word with it elsewhere, or if no small letter
+    follows it (`Anna-Lena`, `2-3`).
     """
     if not any(mark in text for mark in _HYPHENS):
         return PageText(text, indices)

@@ -1,4 +1,4 @@
-"""Files and folders as texts, one per page of a PDF, and what had to be skipped."""
+"""Files and folders as texts, one per page of a PDF, and the skipped files."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ _READERS: dict[str, Read] = {
     **dict.fromkeys(_SHEETS, read_sheets),
 }
 AS_WRITTEN = (".csv", ".md", ".markdown", ".tsv")
-"""Ends of names of files whose text is what is written in them."""
+"""Name endings of files whose text is their content, unchanged."""
 READ_BY_FORMAT = (".pdf", *(each for each in _READERS if each not in AS_WRITTEN))
-"""Ends of names of files whose text is not what is written in them."""
+"""Name endings of files whose text is not simply their content."""
 _OTHERS = {
     **dict.fromkeys((".ppt", ".odp", ".key"), f"holds slides; {_AS_PDF} or .pptx"),
     **dict.fromkeys((".doc", ".odt", ".rtf"), "is not a .docx; save it as one"),
@@ -70,7 +70,7 @@ _OTHERS = {
     **dict.fromkeys((".pst", ".mbox"), "holds many mails; save each as .eml"),
     **dict.fromkeys((".zip", ".7z", ".rar"), "is an archive; unpack it"),
 }
-"""Why files of other kinds are not read, by the end of their name."""
+"""Why files of other kinds are not read, by the ending of their name."""
 _MOST_UNPACKED = 100_000_000
 """Bytes for which a packed file gets time, at most."""
 _JOINERS = "\u200c\u200d"
@@ -86,13 +86,13 @@ class FileText(NamedTuple):
     page: int | None = None
     """Counted from 0; None for a file without pages."""
     page_label: str = ""
-    """As it is printed on the page."""
+    """The label that is printed on the page."""
     notice: str = ""
-    """What of the file was not read, on its first text; empty if all was."""
+    """Says which parts of the file were not read, on its first text; empty if none."""
     part_name: str = ""
-    """What people call this part of the file, where it is no page: `slide 3`."""
+    """The usual name of this part of the file, if it is not a page: `slide 3`."""
     landmarks: tuple[Landmark, ...] = ()
-    """What places in the text are named by: headings, rows, cells, times."""
+    """Headings, rows, cells and times by which places in the text are named."""
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -111,8 +111,8 @@ class FilesRead(NamedTuple):
     texts: tuple[FileText, ...]
     """In reading order."""
     skipped: tuple[UnreadableFileError, ...]
-    """Files inside folders that hold no text, in the order they were come upon. Only
-    the error of one that could not be read has a `__cause__`."""
+    """Files inside folders that hold no text, in the order in which they were found.
+    Only the error of one that could not be read has a `__cause__`."""
 
     @property
     def names(self) -> list[str]:
@@ -130,7 +130,7 @@ class FilesRead(NamedTuple):
 
     @property
     def notices(self) -> dict[str, str]:
-        """What was not read of files that were read, by their names."""
+        """The notices about unread parts of the files that were read, by file name."""
         return {each.source: each.notice for each in self.texts if each.notice}
 
     @property
@@ -148,7 +148,7 @@ class FilesRead(NamedTuple):
 
 
 def joined(pages: Sequence[FileText]) -> str:
-    """Join the pages of a file by a blank line."""
+    """Join the pages of a file, with a blank line between them."""
     return "\n\n".join(page.text for page in pages)
 
 
@@ -230,7 +230,7 @@ def files_in(
 
 
 def read_file(path: Path) -> list[FileText]:
-    """Read one file by the end of its name; what has none that is known is text.
+    """Read one file by the ending of its name, as text if the ending is unknown.
 
     Returns:
         One text; of a PDF one for each page that holds text, and one for each slide,
@@ -238,7 +238,7 @@ def read_file(path: Path) -> list[FileText]:
 
     Raises:
         UnreadableFileError: It is missing, unreadable, empty or binary, or in another
-            encoding; or what reads PDF or Word files is not installed.
+            encoding; or the library that reads PDF or Word files is not installed.
     """
     try:
         # The process that reads may have another working directory.
@@ -264,7 +264,7 @@ def _size(path: Path) -> int:
 
 
 def _work(path: Path) -> int:
-    """Return the bytes that reading a file goes through, those that it unpacks, too."""
+    """Return how many bytes are read for a file, unpacked ones included."""
     size = _size(path)
     try:
         with zipfile.ZipFile(path) as packed:
@@ -279,12 +279,13 @@ def read_here(path: Path, name: str) -> list[FileText]:
 
     Args:
         path: The file.
-        name: What it is called.
+        name: The name to use for it.
 
     Raises:
         NoTextError: There is no text in it.
         OSError: It cannot be read.
-        MissingDependencyError: What reads PDF or Word files is not installed.
+        MissingDependencyError: The library that reads PDF or Word files is not
+            installed.
     """
     data = path.read_bytes()
     if not data.strip():
@@ -338,9 +339,10 @@ def _read_pdf(name: str, data: bytes) -> list[FileText]:
 
 
 def one_line(path: Path) -> str:
-    r"""The path as one line of text: names on disk may be any bytes.
+    r"""Return the path as one line of text, as names on disk may be any bytes.
 
-    What would break a line, or turn the text around, is written as `\n` and `\u202e`.
+    Characters that would break a line, or reverse the text, are written as `\n` and
+    `\u202e`.
     """
     name = os.fsencode(path).decode("utf-8", "backslashreplace")
     return "".join(ascii(char)[1:-1] if _breaks_line(char) else char for char in name)
@@ -364,7 +366,7 @@ def unreadable(
 
     Args:
         path: The file.
-        reason: What is wrong with it, after its name.
+        reason: The rest of the message, after its name.
         inside: Files inside a folder that could not be read.
     """
     name = one_line(path)

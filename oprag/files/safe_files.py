@@ -7,14 +7,14 @@ from pathlib import Path
 
 
 def write_whole(path: Path, data: bytes, *, shared: bool = False) -> None:
-    """Replace a file; a kill leaves the old one or the new one.
+    """Replace a file so that a kill leaves the old one or the new one.
 
     Args:
         path: The file.
-        data: What it holds.
+        data: Its new content.
         shared: Whether other processes may write the same file at this time. Each
-            then has a draft of its own; otherwise the next one replaces a draft that
-            a kill left.
+            then has its own draft; otherwise the next one replaces a draft that a kill
+            left.
     """
     draft = path.with_name(f"{path.name}.{os.getpid() if shared else 'new'}")
     try:

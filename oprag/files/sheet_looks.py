@@ -1,4 +1,4 @@
-"""What Excel (.xlsx) hides, strikes and raises: its values alone do not say it."""
+"""Cells that Excel (.xlsx) hides, strikes or raises, which values do not show."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Looks(NamedTuple):
     """How the cells of a sheet look; rows and columns are counted from 0."""
 
     rows: Container[int] = ()
-    """Those that are hidden; what is only folded is not."""
+    """The hidden rows, without those that are only folded."""
     columns: Container[int] = ()
     cells: Mapping[tuple[int, int], str] = {}
-    """What is seen in cells in the place of their values: nothing where it is struck,
-    `10^6` where the 6 is raised."""
+    """The text that cells show in the place of their values: none if it is struck,
+    `10^6` if the 6 is raised."""
 
 
 def read_looks(data: bytes) -> dict[str, Looks]:
@@ -45,7 +45,7 @@ def read_looks(data: bytes) -> dict[str, Looks]:
     Raises:
         MissingDependencyError: lxml is not installed.
         NoTextError: It is too large when it is unpacked.
-        zipfile.BadZipFile: It is damaged, as it is with the errors of lxml.
+        zipfile.BadZipFile: It is damaged. Errors of lxml mean the same.
     """
     if not zipfile.is_zipfile(io.BytesIO(data)):
         return {}

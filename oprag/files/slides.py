@@ -72,7 +72,7 @@ def _lines(slide: Any, size: tuple[int, int]) -> Iterator[str]:
 
 
 def _choose(slide: Any) -> None:
-    """Leave of what is there in two forms the one that PowerPoint shows."""
+    """Keep the form that PowerPoint shows of each element that has two."""
     for element in [*slide.iter(f"{_MC}AlternateContent")]:
         chosen = element.find(f"{_MC}Choice")
         parent = element.getparent()
@@ -81,10 +81,10 @@ def _choose(slide: Any) -> None:
 
 
 def _is_on_slide(shape: Any, size: tuple[int, int]) -> bool:
-    """Tell whether some of a shape is seen."""
+    """Tell whether any part of a shape is visible."""
     if next((each.get("hidden") for each in _names(shape)), None) in {"1", "true"}:
         return False
-    if shape.is_placeholder:  # where it is its layout says, which takes long to read
+    if shape.is_placeholder:  # its place is in its layout, which takes long to read
         return True
     place = shape.left, shape.top, shape.width, shape.height
     if None in place:
@@ -126,7 +126,7 @@ def _texts(frame: Any) -> Iterator[str]:
 
 
 def _take_number(paragraph: Any, counts: dict[int, tuple[str, int]]) -> str:
-    """Return the number that a paragraph is shown with; empty where it has none.
+    """Return the number shown before a paragraph; empty if it has none.
 
     Args:
         paragraph: The paragraph.
@@ -150,7 +150,7 @@ def _take_number(paragraph: Any, counts: dict[int, tuple[str, int]]) -> str:
 
 
 def _paragraph_text(paragraph: Any) -> str:
-    """Return the text of a paragraph as it is seen; what was struck is left out."""
+    """Return the visible text of a paragraph, without struck text."""
     text = ""
     for look, pieces in groupby(paragraph, key=_look):
         written = "".join(map(_piece_text, pieces))
@@ -213,7 +213,7 @@ def _chart_lines(chart: Any) -> Iterator[str]:
 
 
 def _points(series: Any, tags: Sequence[str]) -> list[str]:
-    """Return what is written for the points of a series; empty where one has none."""
+    """Return the text of each point of a series; empty for a point without one."""
     found = next(series.iterchildren(*(f"{_C}{tag}" for tag in tags)), None)
     if found is None:
         return []
@@ -238,7 +238,7 @@ def _write(value: str) -> str:
 
 
 def _diagram_lines(shape: Any) -> Iterator[str]:
-    """Return the texts of a diagram (SmartArt): they are beside the slide."""
+    """Return the texts of a diagram (SmartArt), which are stored beside the slide."""
     element = shape._element  # noqa: SLF001 -- its API has no diagrams
     found = next(element.iter(f"{_DIAGRAM}relIds"), None)
     key = None if found is None else found.get(f"{_LINK}dm")

@@ -17,7 +17,7 @@ from oprag.optional import require
 from oprag.splitting import name_columns
 
 _SAMPLE = 4096
-"""Characters by which it is known what divides the values of a CSV."""
+"""Characters from which the separator of a CSV is found."""
 
 
 def read_sheets(data: bytes) -> list[Body]:
@@ -84,7 +84,7 @@ def _read_sheet(sheet: Any, looks: Looks | None) -> Body:
 def _leave_out(
     rows: Sequence[tuple[int, list[str]]], left: int, looks: Looks, name: str
 ) -> tuple[list[tuple[int, list[str]]], str]:
-    """Leave out hidden rows and columns, and say of how many that hold something."""
+    """Leave out hidden rows and columns, and say how many of them hold something."""
     width = max((len(row) for _, row in rows), default=0)
     columns = [at for at in range(width) if at + left in looks.columns]
     lost = [at for at in columns if any(row[at : at + 1] > [""] for _, row in rows)]
@@ -102,7 +102,7 @@ def _leave_out(
 
 
 def _repeat_down(rows: list[list[str]], sheet: Any) -> None:
-    """Write what one cell says over several rows into each of them."""
+    """Repeat the value of a cell over several rows in each of them."""
     first, left = sheet.start or (0, 0)
     for (top, start), (bottom, _) in getattr(sheet, "merged_cell_ranges", None) or ():
         column = start - left
@@ -115,7 +115,7 @@ def _repeat_down(rows: list[list[str]], sheet: Any) -> None:
 def _place_rows(
     rows: Sequence[tuple[int, Sequence[str]]], write: Any
 ) -> Iterator[tuple[str, Landmark]]:
-    """Return each row that holds something; the first of several values heads them."""
+    """Return each row that holds something; the first of several values is the head."""
     columns: str | None = None
     for number, row in rows:
         if not any(row):
@@ -135,7 +135,7 @@ def _write(value: Any) -> str:
 
 
 def read_csv(data: bytes) -> list[Body]:
-    """Read a CSV as it is written; each row is a landmark, the first their heading.
+    """Read a CSV unchanged; each row is a landmark, the first one their heading.
 
     Raises:
         NoTextError: It is no text.
@@ -155,7 +155,7 @@ def read_csv(data: bytes) -> list[Body]:
             if columns is None and sum(map(bool, row)) > 1:
                 columns = name_columns("", as_row(row))
             start = lines.tell()
-    except csv.Error:  # a value that is too long: the text is as it is
+    except csv.Error:  # a value is too long: the text has no landmarks
         landmarks = []
     return [Body(text, landmarks=tuple(landmarks), notice=name_guess(data))]
 

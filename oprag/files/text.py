@@ -1,4 +1,4 @@
-"""Bytes as text: UTF-8, or what a page declares, and a reason where it is neither."""
+"""Bytes as text, in UTF-8 or the encoding that a page declares, else why not."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ _OF_ONE_BYTE = ("cp125", "iso8859")
 
 
 WESTERN = "cp1252"
-"""What browsers read pages as that name no encoding, and Excel writes."""
+"""The encoding in which browsers read pages that name none, and Excel writes."""
 _WESTERN = frozenset("ßàáâãäåæçèéêëìíîïñòóôõöøùúûüÿœ")
 _IN_WORD = re.compile(r"(?<=[^\W\d_])[^\w\s'.,;:!?/+&@()’-](?=[^\W\d_])")
 _TAG = re.compile(r"<[^>]*>")
 _OTHER_WORD = re.compile(r"(?<!\w)[^\W\d_a-zA-Z]{3,}(?!\w)")
-"""A word without any: those of other scripts."""
+"""A word without any letter from a to z, as in other scripts."""
 
 
 BAD = "\ufffd"
-"""Stands in the place of what is no character."""
+"""Stands in the place of bytes that are no character."""
 _MOST_BAD = 0.005
 """Share of bytes that may be wrong: the rest is read, with U+FFFD in their places."""
 
@@ -68,8 +68,8 @@ class NoTextError(ValueError):
 
     Args:
         message: The reason.
-        nothing: Whether there is no text in them for anybody: `"empty"`, or `"binary"`
-            for pictures, too; None where they could not be read.
+        nothing: Says that there is no text in them for anybody: `"empty"`, or
+            `"binary"`, also for pictures. None if they could not be read.
     """
 
     def __init__(self, message: str, nothing: str | None = None) -> None:
@@ -78,9 +78,9 @@ class NoTextError(ValueError):
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
-    """Read bytes as text, every character and line break as it is.
+    """Read bytes as text, with every character and line break unchanged.
 
-    A few bytes that are wrong do not refuse a text: U+FFFD is in their places.
+    A text with a few wrong bytes is read all the same, with U+FFFD in their places.
 
     Args:
         data: The bytes. A byte order mark is left out.
@@ -117,7 +117,7 @@ def decode_or_guess(data: bytes, declared: str | None = None) -> str:
 
 
 def name_guess(data: bytes, declared: str | None = None) -> str:
-    """Say that the encoding of bytes is a guess; empty where it is none."""
+    """Say that the encoding of bytes is a guess; empty if it is not."""
     if declared is not None or not is_western(data):
         return ""
     return "it names no encoding, and is read as Windows-1252"
@@ -126,8 +126,8 @@ def name_guess(data: bytes, declared: str | None = None) -> str:
 def is_western(data: bytes) -> bool:
     """Tell whether bytes are no UTF-8, and text of Western Europe in Windows-1252.
 
-    Only what is in no doubt: texts of other scripts and of Eastern Europe have letters
-    that are other ones there.
+    True only if there is no doubt: the letters of other scripts and of Eastern Europe
+    turn into other letters in Windows-1252.
     """
     if data.isascii() or _has_utf_8(data) or _NEVER_IN_TEXT.search(data):
         return False
@@ -164,7 +164,7 @@ def _has_many_beyond_ascii(data: bytes) -> bool:
 
 
 def _is_utf_8(data: bytes) -> bool:
-    """Tell whether bytes are UTF-8 and nothing else: few others are by chance."""
+    """Tell whether bytes are UTF-8 beyond ASCII, which others rarely are by chance."""
     try:
         return not data.isascii() and bool(data.decode())
     except UnicodeDecodeError:
@@ -209,10 +209,10 @@ def _decode_most(
 
 
 def name_bad_characters(data: bytes, text: str) -> str:
-    """Say how many characters of a text are wrong; empty where none is.
+    """Say how many characters of a text are wrong; empty if none is.
 
     Args:
-        data: What the text was read from.
+        data: The bytes that the text was read from.
         text: The text.
     """
     count = text.count(BAD) - data.count(BAD.encode())

@@ -38,8 +38,8 @@ def word_text(data: bytes) -> str:
 
     Headings are as in Markdown, a table has a line for each row, paragraphs and
     clauses have their numbers, equations are in one line, notes follow the text.
-    Deleted, struck and hidden text, comments, and what is repeated on each page are
-    left out.
+    Deleted, struck and hidden text, comments, and text that is repeated on each page
+    are left out.
 
     Raises:
         MissingDependencyError: mammoth or lxml is not installed.
@@ -56,7 +56,7 @@ def word_text(data: bytes) -> str:
         raise
     except _complaints() as error:
         raise damaged("a Word file") from error
-    # What Word calls a table holds data; of pages this is not certain.
+    # A table in Word holds data; on a page this is not certain.
     page = page.replace("<table>", '<table role="table">')
     page = _BACK.sub("", page)
     return shown_text(encodable(page), document=True).body

@@ -10,7 +10,7 @@ from oprag.files.word_numbers import W
 _HIDING = ("vanish", "dstrike", "strike")
 _OFF = frozenset(("0", "false", "off"))
 _MOST_STYLES = 20
-"""Styles that a style may be based on, one on another: files may go in a circle."""
+"""Longest chain of styles based on one another, as files may hold a circle."""
 _HEADINGS = 6
 _VALUE = f"{W}val"
 
@@ -97,7 +97,7 @@ class Looks:
 
 
 def _first(properties: Any, tag: str) -> str | None:
-    """Return what the first of several says; empty where it says it with no value."""
+    """Return the value of a tag where it is set first; empty if it has no value."""
     for each in properties:
         found = None if each is None else each.find(tag)
         if found is not None:

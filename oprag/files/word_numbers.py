@@ -21,7 +21,7 @@ _FORMATS = {
 }
 _LEVEL_MARK = re.compile(r"%([1-9])")
 _MOST_STYLES = 20
-"""Styles that a style may be based on, one on another: files may go in a circle."""
+"""Longest chain of styles based on one another, as files may hold a circle."""
 
 
 class _Level(NamedTuple):
@@ -29,13 +29,13 @@ class _Level(NamedTuple):
 
     kind: str
     text: str
-    """`%1.%2`: the numbers of levels with what is around them."""
+    """`%1.%2`: the numbers of levels with the text around them."""
     start: int
     plain: bool
     """Whether all numbers are written as digits."""
     restarts: int
-    """The level whose paragraphs let this one begin anew, counted from 1, and those
-    above it; 0 for none."""
+    """The lowest level whose paragraphs let this one begin anew, as do those of the
+    levels above it. Counted from 1; 0 for none."""
 
 
 class Numbering:

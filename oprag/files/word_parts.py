@@ -1,7 +1,7 @@
-"""What mammoth does not read of a Word file, as text that it reads.
+"""Parts of a Word file that mammoth does not read, rewritten as text that it reads.
 
-Numbers of paragraphs, equations, boxes, fields, and text that was moved; headings and
-raised text by their styles; what is hidden or struck goes.
+These are numbers of paragraphs, equations, boxes, fields and moved text, and headings
+and raised text by their styles. Hidden and struck text is left out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _NUMBERING = "word/numbering.xml"
 _CHANGED = re.compile(r"word/(?:document|footnotes|endnotes|numbering)\d*\.xml")
 _WRAPPERS = ("moveTo", "customXml", "fldSimple", "dir", "bdo", "ruby", "rubyBase")
-"""Elements around text that mammoth passes over with the text."""
+"""Elements around text that mammoth skips together with the text."""
 _GONE = ("moveFrom", "rt", "rubyPr", "customXmlPr")
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _VML = "{urn:schemas-microsoft-com:vml}"
@@ -34,7 +34,7 @@ _LARGEST = 1 << 30
 
 
 def check_unpacked(data: bytes) -> None:
-    """Refuse a packed file that says that it is too large when it is unpacked."""
+    """Refuse a packed file whose declared size when unpacked is too large."""
     with zipfile.ZipFile(io.BytesIO(data)) as packed:
         size = sum(entry.file_size for entry in packed.infolist())
     if size > _LARGEST:
@@ -127,7 +127,7 @@ def _complete_run(run: Any, looks: Looks) -> None:
 
 
 def _write_choice(run: Any, choices: Any) -> None:
-    """Write what is chosen in a field before it."""
+    """Write the chosen entry of a field before it."""
     entries = [each.get(f"{W}val") or "" for each in choices.iter(f"{W}listEntry")]
     result = choices.find(f"{W}result")
     number = "0" if result is None else result.get(f"{W}val") or "0"
@@ -185,7 +185,7 @@ def _replace_math(element: Any) -> None:
     if any(each.tag == f"{_M}oMathPara" for each in element.iterancestors()):
         return
     parent, run = element.getparent(), _run(element, write_office_math(element))
-    if parent.tag != f"{W}p":  # a run belongs into a paragraph
+    if parent.tag != f"{W}p":  # a run belongs in a paragraph
         paragraph = element.makeelement(f"{W}p")
         paragraph.append(run)
         run = paragraph

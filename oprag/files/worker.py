@@ -1,4 +1,4 @@
-"""Files are read in a process of its own, within limits of time and memory.
+"""Read files in a separate process, within limits of time and memory.
 
 A hostile file cannot hang or exhaust the program that reads it: its process is ended,
 and the next file gets a new one.
@@ -24,12 +24,12 @@ from oprag.files.text import NoTextError
 T = TypeVar("T")
 
 SECONDS = 20.0
-"""Time of the processor to read any file, on systems that can count it: a file that is
-read in time stays so on a busy machine."""
+"""Processor time to read any file, on systems that can count it. So a busy machine
+makes no file fail that is otherwise read in time."""
 SECONDS_PER_MB = 10.0
 """Further time for its size, unpacked; PDF pages full of text take about 2."""
 WAITING = 20
-"""Times that time on the clock, at most: what waits for a disk uses no processor."""
+"""Limit on the clock, as a multiple of that time: to wait for a disk uses none."""
 MEMORY = 3 << 30
 """Bytes of memory that the process may have, on systems that can limit it."""
 
@@ -102,19 +102,19 @@ def within_limits(size: int, function: Callable[..., T], *given: Any) -> T:
     """Call a function of this package in the process that reads files.
 
     Args:
-        size: Bytes of what is read, for the time that it may take.
+        size: Bytes that are read, which set the time that it may take.
         function: A function of a module.
-        *given: Its arguments, which can be pickled as what it returns can.
+        *given: Its arguments. They can be pickled, and so can its result.
 
     Raises:
         NoTextError: It took too long or too much memory, or the process crashed.
-        Exception: What the function raised.
+        Exception: The error that the function raised.
     """
     return _WORKER.call(SECONDS + SECONDS_PER_MB * size / 1e6, function, *given)
 
 
 def main() -> None:
-    """Call what is asked for on standard input, until that ends."""
+    """Call the functions that are asked for on standard input, until it ends."""
     _limit_memory()
     asked, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # nothing but answers goes there
@@ -131,7 +131,7 @@ def main() -> None:
         except MemoryError:
             message = f"needs more than {MEMORY >> 30} GB of memory to be read"
             answer = NoTextError(message)
-        except Exception as error:  # noqa: BLE001 -- it is raised where it was asked
+        except Exception as error:  # noqa: BLE001 -- raised in the process that asked
             answer = error
         faulthandler.cancel_dump_traceback_later()
         _limit_processor(0)
