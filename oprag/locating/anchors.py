@@ -17,7 +17,7 @@ from oprag.locating.seeds import UNKNOWN, Seeds, spacing_for
 _REACH = 1 << 16
 _READINGS = 64
 """How far one piece is searched: `_REACH` characters, or its share of reading the
-text this many times over. Where nothing is unique, that keeps the time linear."""
+text this many times over. If nothing is unique, that keeps the time linear."""
 
 
 def anchor(
@@ -34,12 +34,12 @@ def anchor(
         pieces: The pieces in order, none empty: none ends earlier than the one
             before it, but for such steps.
         complete: No piece was left out. Then pieces between two proved ones are
-            taken to cover what lies between them, where they can.
+            taken to cover the text between them, if they can.
         gaps: How many characters may be missing after each piece; empty for none.
 
     Returns:
-        For each piece the first and the last start that it may have; where they
-        are equal its place is proved. None where it was not found.
+        For each piece the first and the last start that it may have; if they are
+        equal, its place is proved. None if it was not found.
     """
     if not pieces:
         return []
@@ -62,7 +62,7 @@ def anchor(
 
 
 def _step_back(ends: Iterable[int]) -> int:
-    """How far an end lies after one before it, at most."""
+    """Return the largest step back from the furthest end before."""
     step = furthest = 0
     for end in ends:
         furthest = max(furthest, end)
@@ -119,9 +119,9 @@ def _latest(
 ) -> dict[int, int]:
     """Find the last start of each piece that has a first one.
 
-    The arguments are those of `_earliest` and what it returned. Where the search
-    ends in vain, at its reach or because others leave no room, the last start is
-    the end of the text: it is not known.
+    The arguments are those of `_earliest` and its result. If the search ends in
+    vain, at its reach or because others leave no room, the last start is not
+    known, and is the end of the text.
     """
     last: dict[int, int] = {}
     end, reach = len(text), _reach(text, pieces)

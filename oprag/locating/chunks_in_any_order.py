@@ -1,18 +1,18 @@
 """Places of the chunks of one document in its source, as they lie in a store.
 
 A store keeps no order that can be relied upon, and may lack chunks. So a place is
-taken for proved only
+taken for proved only if
 
-- where the chunks, in the order that is recorded or in the only one that they fit in,
-  cover the whole source without a gap: then all are there, and
-  `oprag.locating.chunks_in_order` proves the places by contiguity;
-- where a text occurs once in the source, whatever the order;
-- where the order is recorded (a chunk number) and leaves one place.
+- the chunks, in the order that is recorded or in the only one that they fit in, cover
+  the whole source without a gap, so that all are there and
+  `oprag.locating.chunks_in_order` proves the places by contiguity; or
+- the text occurs once in the source, whatever the order; or
+- the order is recorded (a chunk number) and leaves one place.
 
-Two things cannot be seen: which of two chunks with equal texts is which, where the
-store has lost their order (it makes no difference to what is read); and that a chunk
-is missing where the others cover the source without it, as overlapping chunks may in
-a text that repeats every few words.
+Two things cannot be seen. The first is which of two chunks with equal texts is which,
+if the store has lost their order (it makes no difference to the text). The second is
+that a chunk is missing, if the others cover the source without it, as overlapping
+chunks may in a text that repeats every few words.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Order(NamedTuple):
     indexes: Sequence[int]
     """Numbers of the chunks, a permutation."""
     recorded: bool
-    """Whether the index says so, and it is not just how the store gives them."""
+    """Whether the index records this order, and it is not just that of the store."""
     whole: bool = False
     """Whether the index also says that these are all."""
 
@@ -45,8 +45,8 @@ class Placement(NamedTuple):
     locations: list[Location]
     """One per chunk."""
     order: list[int] | None
-    """Numbers of all chunks in reading order where they cover the source without a
-    gap; else None."""
+    """Numbers of all chunks in reading order if they cover the source without a gap;
+    else None."""
 
 
 def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placement:
@@ -82,10 +82,10 @@ def _in_order(
 
 
 def _covers(source: str, locations: Sequence[Location]) -> bool:
-    """Whether chunks in this order leave out nothing of a text but white space.
+    """Tell whether chunks in this order leave out nothing of a text but white space.
 
-    And but for the one character between two chunks that were cut inside it. A chunk
-    that lies in another is of another split: their order proves nothing.
+    They may also leave out the one character between two chunks that were cut inside
+    it. A chunk that lies in another is of another split: their order proves nothing.
     """
     last, was_cut = Span(-1, 0), False
     for span, status in locations:
@@ -101,7 +101,7 @@ def _covers(source: str, locations: Sequence[Location]) -> bool:
 
 
 def cover_by_place(source: str, found: Sequence[Location]) -> list[int] | None:
-    """The order by place, if every chunk has one of its own and they leave no gap."""
+    """Return the order by place, if chunks have separate ones and leave no gap."""
     spans = [location.span for location in found]
     if None in spans or len(set(spans)) < len(spans):
         return None
@@ -112,7 +112,7 @@ def cover_by_place(source: str, found: Sequence[Location]) -> list[int] | None:
 def exchangeable(
     source: str, texts: Sequence[str], found: Sequence[Location]
 ) -> list[int]:
-    """Return the numbers of the chunks that may be where another one was found.
+    """Return the numbers of the chunks that may be at the place of another one.
 
     Places are found without regard to white space. So chunks that differ in nothing
     else are in doubt, unless each of them has the very text of its place. White space

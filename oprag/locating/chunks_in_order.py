@@ -1,4 +1,4 @@
-"""Finds the place of each chunk in its source text, or says that it is not certain.
+"""Find the place of each chunk in its source text, or say that it is not certain.
 
 The chunks are all that a splitter made of the text, in order, so each begins
 inside the one before it or right after it. That tells repeated text apart where
@@ -24,7 +24,7 @@ class Location(NamedTuple):
     """The place of a chunk in its source."""
 
     span: Span | None
-    """Characters of the source, or None where the place is not proved."""
+    """Characters of the source, or None if the place is not proved."""
     status: Literal["exact", "whitespace", "inside", "ambiguous", "not_found", "blank"]
     """The agreement of the chunk's text with the source:
 
@@ -32,8 +32,8 @@ class Location(NamedTuple):
     - `whitespace`: it does but for white space. `span` goes from its first
       character that is not white space to its last.
     - `inside`: the source's text at `span` is a part of it, with something before or
-      after it that the source does not have there: a header, or what is left of a
-      character that was cut (U+FFFD).
+      after it that the source does not have there: a header, or the rest of a character
+      that was cut (U+FFFD).
     - `ambiguous`: it occurs, and more than one place is possible.
     - `not_found`: it does not occur where its neighbours leave room for it.
     - `blank`: it is empty or white space alone, so any place fits.
@@ -50,14 +50,14 @@ def locate(
 ) -> list[Location]:
     """Find the true span of each chunk in the text it was split from.
 
-    White space, what `str.isspace` says, never counts. A place is proved
+    White space, as `str.isspace` defines it, never counts. A place is proved
 
     - by contiguity: it is the same in all the ways to lay the chunks over the
       source so that they cover it from its first character to its last, where
       each chunk begins inside the one before it or right after it and ends no
-      earlier. How much chunks overlap need not be known. Where nothing overlaps
+      earlier. How much chunks overlap need not be known. If nothing overlaps,
       there is only one way, however often the text repeats itself;
-    - where there is no such way, as chunks were altered or text was dropped: by
+    - if there is no such way, as chunks were altered or text was dropped: by
       being the only place in the source, or both the earliest and the latest that
       the order of the chunks allows, or by contiguity between two proved chunks.
 
@@ -73,8 +73,8 @@ def locate(
             pages, the one part.
         chunks: The texts of its chunks, in the order the splitter made them.
         complete: `chunks` are all the chunks of the source. False for a sample of
-            them, still in order: then contiguity proves nothing, and order only
-            what lies more than 1,024 characters apart.
+            them, still in order: then contiguity proves nothing, and order proves
+            only places that lie more than 1,024 characters apart.
 
     Returns:
         One location per chunk, in the order of the chunks.
@@ -107,7 +107,7 @@ def _location(
 def placed_at(squeezed: SqueezedText, chunk: str, piece: str, index: int) -> Location:
     """Locate a chunk in a text."""
     start = squeezed.offset(index)
-    # White space around the chunk belongs to the span where the source has it too.
+    # White space around the chunk belongs to the span if the source has it too.
     begin = start - (len(chunk) - len(chunk.lstrip()))
     if begin >= 0 and squeezed.text.startswith(chunk, begin):
         return Location(Span(begin, begin + len(chunk)), "exact")

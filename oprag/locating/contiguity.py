@@ -2,8 +2,8 @@
 
 A splitter that loses nothing leaves no gap: each piece begins inside the one
 before it or right after it, and none ends earlier than the one before it. That,
-from the first character to the last, usually leaves a single way even where the
-text repeats itself. Text and pieces are without white space here.
+from the first character to the last, usually leaves a single way even if the text
+repeats itself. Text and pieces are without white space here.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ Range = tuple[int, int]
 """The first and the last of the starts that a piece may have, both included."""
 
 STEP = 1 << 10
-"""Steps back of splitters that are applied one after another, up to which they are
-reckoned with where not all pieces show them, and tried where none shows one."""
+"""Largest steps back of splitters applied one after another. Up to it they are
+expected if not all pieces show them, and tried if no piece shows one."""
 
 _LIMIT = 64
 """Starts of one piece that are kept apart; of more, only the first and the last."""
@@ -32,9 +32,9 @@ def cover(
 ) -> list[Range] | None:
     """Find the possible places of pieces that cover the text without a gap.
 
-    How much any two pieces overlap is not known, but what all overlaps add up to
-    is: the lengths of the pieces less the length of what they cover. So where
-    nothing overlaps there is one way only, however often the text repeats.
+    How much any two pieces overlap is not known, but the sum of all overlaps is: the
+    lengths of the pieces less the length of the text that they cover. So if nothing
+    overlaps there is one way only, however often the text repeats.
 
     Args:
         text: The text, without white space.
@@ -45,10 +45,10 @@ def cover(
         gaps: How many characters may be missing after each piece; empty for none.
 
     Returns:
-        For each piece the first and the last of its starts in all the ways; where
-        they are equal its place is proved. In text so periodic that a piece has
-        more than 64 starts they may lie further apart than that, never closer.
-        None when there is no way at all.
+        For each piece the first and the last of its starts in all the ways; if they
+        are equal, its place is proved. In text so periodic that a piece has more
+        than 64 starts they may lie further apart than that, never closer. None if
+        there is no way at all.
     """
     gaps = gaps or [0] * len(pieces)
     length = sum(map(len, pieces)) + sum(gaps[: len(pieces) - 1])
@@ -112,18 +112,18 @@ def _starts(text: str, piece: str, windows: Sequence[Range], limit: int) -> list
 
 
 def _is_open(starts: Sequence[Range]) -> bool:
-    """Whether there may be more starts between the first and the last."""
+    """Tell whether there may be more starts between the first and the last."""
     return starts[0][0] != starts[0][1]
 
 
 def _common(ranges: Sequence[Range], others: Sequence[Range]) -> list[Range]:
-    """Cut two ascending lists of ranges down to what they have in common."""
+    """Cut two ascending lists of ranges down to their common parts."""
     cuts = [(max(a, c), min(b, d)) for a, b in ranges for c, d in others]
     return [(lo, hi) for lo, hi in cuts if lo <= hi]
 
 
 def merge_ranges(ranges: Iterable[Range]) -> list[Range]:
-    """Join ranges that overlap or touch; they come out ascending."""
+    """Join ranges that overlap or touch, in ascending order."""
     apart: list[Range] = []
     for lo, hi in sorted(ranges):
         if apart and lo <= apart[-1][1]:

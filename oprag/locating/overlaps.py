@@ -1,10 +1,10 @@
 """The order of chunks that nobody numbered, proved by their overlaps.
 
 A splitter that overlaps its chunks writes the end of each again at the beginning of the
-next. Where that joins all chunks of a page in one way, their order is known. It is a
-proof only where nothing else can have made a text begin as another ends: so a link has
-to be unique in the document, as long as links usually are there, and such as the
-splitter makes them; and the page must not repeat itself.
+next. If that joins all chunks of a page in one way, their order is known. It is a proof
+only if nothing else can have made a text begin as another ends. So a link has to be
+unique in the document, as long as links usually are there, and one that the splitter
+can have made. The page must not repeat itself.
 """
 
 from __future__ import annotations
@@ -22,25 +22,24 @@ from oprag.locating.repeats import CountedText, has_repeated_run
 _K = TypeVar("_K", bound=Hashable)
 
 _GRAM, _STRIDE = 12, 8
-"""Characters that are looked up, and from one place that is written down to the next.
-"""
+"""Characters that are looked up, and the distance between places that are stored."""
 _SHORTEST = _GRAM + _STRIDE
 """Characters of an overlap, at least, and of a line that proves one."""
 _LONGEST = 2.0
 """How much longer than the usual one an overlap can be."""
 _MANY = 40
-"""Places where another may begin that a text that goes on has not, on an average."""
+"""Places where another text may begin, on average, that running text never reaches."""
 _PAGES = 3
-"""Pages of a document that show what is at the head and the foot of each."""
+"""Pages that a document needs to show the text at the head and the foot of each."""
 _BETWEEN = "\x00"
 """Stands between texts that are searched together, and in none of them."""
 _DIGIT = re.compile("[0-9]")
 _MASK = bytes.maketrans(b"123456789", b"000000000")
 _SEPARATORS = ("\n\n", "\n", " ")
-"""Between the pieces that a splitter puts together; the first that a text has."""
+"""Separators between the pieces of a splitter; the first that a text has counts."""
 
 NotChained: TypeAlias = Literal["", "unlinked", "ambiguous", "repeated", "nested"]
-"""Why the order of chunks is not proved; empty where it is.
+"""Why the order of chunks is not proved; empty if it is.
 
 `"unlinked"`: no overlap joins all of them. `"ambiguous"`: one of them begins as several
 end, or they go round in a circle. `"repeated"`: their text says something twice that is
@@ -53,11 +52,11 @@ class Chain(NamedTuple):
 
     starts: Mapping[str, int]
     """The first character of each chunk in the text that they give together, by its
-    text; empty where the order is not proved."""
+    text; empty if the order is not proved."""
     why_not: NotChained = ""
     pieces: tuple[tuple[str, ...], ...] = ()
-    """Where no one chain joins all chunks: those that are joined, the texts of each in
-    order. As a part of a page they are likely, and no proof."""
+    """The chains if no single one joins all chunks, with the texts of each in order.
+    They are likely parts of the page, but not proved."""
 
 
 class _Link(NamedTuple):
@@ -77,16 +76,16 @@ def chain_pages(
     """Prove the order of the chunks of each page of a document by their overlaps.
 
     Args:
-        pages: Texts of the chunks of each page, in any order; what is there twice
-            counts once. All that is known of the document: what repeats itself on
-            another page proves nothing.
+        pages: Texts of the chunks of each page, in any order; equal ones count once.
+            Give all pages that are known of the document, as text that repeats itself
+            on another page proves nothing.
         wanted: The pages to look at; None for all.
-        hidden: Whether chunks may be kept from whoever asks. Then a page is also to end
-            as pages end: with a text that is not full.
+        hidden: Whether chunks may be hidden from the reader. Then a page also has to
+            end as pages end, with a text that is not full.
 
     Returns:
-        One for each page that is wanted. Of chunks that are hidden or lost nothing is
-        assumed: where one is missing between others, these are in no one chain.
+        One for each page that is wanted. Nothing is assumed about chunks that are
+        hidden or lost: if one is missing between others, no single chain joins these.
     """
     texts = {key: _distinct(of_page) for key, of_page in pages.items()}
     linked = {key: _find_links(of_page) for key, of_page in texts.items()}
@@ -98,18 +97,18 @@ def chain_pages(
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:
-    """Return the texts in an order of their own, each once, without white space."""
+    """Return the texts in sorted order, each once, without those of white space."""
     return sorted({text for text in texts if text.strip()})
 
 
 def _find_links(texts: Sequence[str]) -> list[_Link] | None:
-    """Return what may be links: of a text that is a part of another, as long as it is.
+    """Return the possible links; one to a text inside another is as long as this text.
 
     Args:
         texts: In their order as strings.
 
     Returns:
-        None where they are joined in far more ways than a text that goes on.
+        None if they are joined in far more ways than running text.
     """
     starts = _find_starts(texts)
     if starts is None:
@@ -137,8 +136,8 @@ def _find_links(texts: Sequence[str]) -> list[_Link] | None:
 def _find_starts(texts: Sequence[str]) -> list[tuple[int, int]] | None:
     """Return the places in texts where another may begin; None for far too many.
 
-    Only some places of each text are looked up, by what some places at the beginning of
-    each say: together they meet wherever `_SHORTEST` characters are the same.
+    Only some places of each text are looked up, among the first few places of each.
+    Together they meet wherever `_SHORTEST` characters are the same.
     """
     beginnings = defaultdict[str, set[int]](set)
     for text in texts:
@@ -163,7 +162,7 @@ def _find_starts(texts: Sequence[str]) -> list[tuple[int, int]] | None:
 
 
 def _find_parents(texts: Sequence[str]) -> list[int]:
-    """Return of each text the longest other one that it begins with; -1 for none."""
+    """Return for each text the longest other one that it begins with; -1 for none."""
     parents = list[int]()
     for number, text in enumerate(texts):
         at = number - 1
@@ -174,7 +173,7 @@ def _find_parents(texts: Sequence[str]) -> list[int]:
 
 
 class _Document:
-    """What the chunks of a document say of its splitter, and what they repeat."""
+    """The chunks of a document, as evidence of its splitter and of repeated text."""
 
     def __init__(
         self,
@@ -226,7 +225,7 @@ class _Document:
         """Return whether a splitter that fills its chunks can have cut here.
 
         It goes on while the next piece fits, and repeats as many pieces as fit into the
-        overlap. So what ends a page, which is short, is followed by nothing.
+        overlap. So the text that ends a page, which is short, is followed by nothing.
         """
         first, second = texts[link.first], texts[link.second]
         before, after = first[: -link.length], second[link.length :]
@@ -238,16 +237,16 @@ class _Document:
         return repeats_all or link.length + preceding + following > self._largest
 
     def may_go_on(self, text: str) -> bool:
-        """Return whether a text may have been cut where it ends, for all that is known.
+        """Return whether a text may have been cut where it ends, as far as is known.
 
-        A head that is the foot of a page too joins what follows the one to what comes
-        before the other. Then the last text is from the middle of the page, and full.
-        Other pages show such heads, where they are there to see.
+        If the head and the foot of a page are the same, they join the text after the
+        one to the text before the other. Then the last text is from the middle of the
+        page, and full. Other pages show such heads, if they can be seen.
         """
         return self._is_strict and len(text) + self._longest_piece > self._largest
 
     def _piece(self, text: str) -> int:
-        """Return the length of the first piece of a text, with what is around it."""
+        """Return the length of a text's first piece, its space and separator included."""
         separator = self._between
         start = len(text) - len(text.lstrip())
         at = text.find(separator, start) if separator else start
@@ -257,7 +256,7 @@ class _Document:
     def _is_unique(self, line: str) -> bool:
         """Return whether a line is where two chunks overlap, and nowhere else.
 
-        The head of a page has its number: it is no other head for that.
+        Heads of pages that differ only in the page number count as the same.
         """
         if len(line) < _SHORTEST or not self._counted.has_twice(_encode(line)):
             return False

@@ -1,7 +1,7 @@
 """Chunks without their white space, and without characters that were cut.
 
-Splitters that count tokens cut inside characters. What is left of such a character
-decodes to U+FFFD at the end of one chunk and at the beginning of the next.
+Splitters that count tokens cut inside characters. The rest of such a character decodes
+to U+FFFD at the end of one chunk and at the beginning of the next.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from oprag.locating.squeezed_text import squeeze
 
 
 class Piece(NamedTuple):
-    """A chunk as it is looked for."""
+    """A chunk in the form that is searched for."""
 
     text: str
-    """Without white space and cut characters; empty where nothing is left."""
+    """The text without white space and cut characters; empty if nothing is left."""
     before: str = ""
-    """What is left of a cut character before it."""
+    """The rest of a cut character before it."""
     after: str = ""
     """The same after it."""
 
 
 def pieces_of(flat: str, chunks: Sequence[str]) -> list[Piece]:
-    """Return the chunks as they are looked for.
+    """Return the chunks in the form that is searched for.
 
     A text that has such characters itself keeps them in the chunks that it holds.
 
@@ -52,7 +52,7 @@ def pieces_of(flat: str, chunks: Sequence[str]) -> list[Piece]:
 def gaps_after(pieces: Sequence[Piece]) -> list[int]:
     """Return how many characters may be missing after each of consecutive pieces.
 
-    It is one where a character was cut between two of them.
+    It is one if a character was cut between the piece and the next.
 
     Args:
         pieces: In order, none empty.

@@ -18,7 +18,7 @@ from oprag.locating.squeezed_text import squeeze
 
 _WITNESSES = 6
 """Chunks of known places that must be in order for an order to be believed.
-Shuffled, so many are in order once in 720 times."""
+If they are shuffled, this many are in order once in 720 times."""
 
 
 def given_order(
@@ -26,14 +26,14 @@ def given_order(
 ) -> tuple[list[int] | None, list[int]]:
     """Find the order of all chunks of a text, from their places and the order given.
 
-    White space does not count. Chunks are ordered by their places where all are known;
-    else the order given is believed where the known are in it, and no two neighbours
-    could be exchanged (unless it is `believed`).
-    Those that do not occur, and empty ones, stay after the one before them.
+    White space does not count. Chunks are ordered by their places if all are known.
+    Else the order given is believed if the known chunks are in it and no two neighbours
+    could be exchanged (unless it is `believed`). Chunks that do not occur, and empty
+    ones, stay after the one before them.
 
     Returns:
-        Numbers of all chunks in reading order, or None where it is not known; and
-        then those that may be elsewhere.
+        Numbers of all chunks in reading order, or None if it is not known, and in that
+        case those that may be elsewhere.
     """
     flat = squeeze(source)
     pieces = pieces_of(flat, chunks)
@@ -46,7 +46,7 @@ def given_order(
     kinds = Counter(piece.text for piece in {*pieces})
     for i, piece in enumerate(pieces):
         if kinds[piece.text] > 1 and places[i] >= 0:
-            places[i] = UNKNOWN  # cut otherwise, they are not the same
+            places[i] = UNKNOWN  # cut in different ways, they differ
     unsure = [i for i, p in enumerate(pieces) if p.text and places[i] < 0]
     keys = []
     key = (0, 0)
@@ -63,9 +63,9 @@ def given_order(
 
 
 def _starts(flat: str, copies: Mapping[str, int]) -> Iterator[tuple[str, list[int]]]:
-    """Yield each text with the starts of its copies, ascending, where they are known.
+    """Yield each text with the starts of its copies, ascending, if they are known.
 
-    They are where it occurs once, or as often as there are copies.
+    They are known if it occurs once, or as often as there are copies.
     """
     seeds = Seeds(flat, spacing_for(copies))
     for piece, count in copies.items():
@@ -78,7 +78,7 @@ def _starts(flat: str, copies: Mapping[str, int]) -> Iterator[tuple[str, list[in
 
 
 def _is_believable(flat: str, pieces: Sequence[Piece], places: Sequence[int]) -> bool:
-    """Whether enough pieces of known places are in order, and the others fit in.
+    """Tell whether enough pieces of known places are in order, and the others fit in.
 
     Pieces of one splitter neither begin nor end before those that precede them.
     """
@@ -101,7 +101,7 @@ def _is_believable(flat: str, pieces: Sequence[Piece], places: Sequence[int]) ->
 
 
 def _can_cover(flat: str, run: Sequence[Piece]) -> bool:
-    """Whether pieces can cover all of a text in this order."""
+    """Tell whether pieces can cover all of a text in this order."""
     texts = [piece.text for piece in run]
     last = len(flat) - len(texts[-1])
     return cover(flat, texts, 0, last, gaps=gaps_after(run)) is not None
@@ -110,7 +110,7 @@ def _can_cover(flat: str, run: Sequence[Piece]) -> bool:
 def _exchanged(
     flat: str, pieces: Sequence[Piece], places: Sequence[int]
 ) -> Iterator[tuple[int, int, list[Piece]]]:
-    """Runs of pieces between two of known places, with two neighbours exchanged.
+    """Yield runs of pieces between two known places, with two neighbours exchanged.
 
     Yields:
         The characters that they are to cover, and the pieces.

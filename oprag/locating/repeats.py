@@ -12,7 +12,7 @@ from itertools import accumulate
 
 _TWICE = 2
 _MANY = 40
-"""Places of each part of a line that are too many to look at: it is no rare one."""
+"""Places of a part of a line that are looked at, at most: with more it is not rare."""
 _LINE = 24
 """Characters at the beginning of lines that tell most of them apart."""
 _WORDS = re.compile(r"^\s+|\S+\s*")
@@ -42,12 +42,12 @@ class CountedText:
 
 
 class _Grid:
-    """What a text says at some of its places.
+    """The text at regular places of a longer text.
 
     Args:
         text: The text.
-        length: Characters that are written down of each place.
-        stride: From one place to the next.
+        length: Characters that are stored for each place.
+        stride: Characters from one place to the next.
     """
 
     def __init__(self, text: bytes, length: int, stride: int) -> None:
@@ -86,8 +86,8 @@ class _Grid:
     def has_twice(self, part: bytes) -> bool | None:
         """Return whether a part is in the text twice, and no more often.
 
-        Wherever it is, one of its first places is one that was written down, and one of
-        its next. So it is not there more often than any of these.
+        Wherever it is, one of its first places is a stored one, and so is one of its
+        next. So it is not there more often than any of these.
 
         Returns:
             None if it may be in too many places to look at each.
@@ -105,7 +105,7 @@ class _Grid:
         return self._count_places(part, first) == _TWICE
 
     def _count_places(self, part: bytes, first: int) -> int:
-        """Count the places of a part, by what it says from one of its places on."""
+        """Count the places of a part, by its text from one of its places on."""
         last, before = self._places
         count = 0
         for ahead in range(first, first + self._stride):
@@ -144,7 +144,7 @@ def has_repeated_run(text: str, length: int) -> bool:
 
 
 def _find_run(text: str, first: int, second: int) -> tuple[int, int]:
-    """Return from where to where, around a place, the text is as around another."""
+    """Return the range around a place in which the text is as around another."""
     low, high, shift = second, second, second - first
     while low > shift and text[low - 1] == text[low - 1 - shift]:
         low -= 1

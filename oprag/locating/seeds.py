@@ -1,7 +1,7 @@
 """A test whether pieces occur in a text once, or nowhere, without searching it.
 
 A short string that is neither rare nor frequent in the text serves as a mark. The
-seeds of the text, what follows each mark, are kept by content. A piece that holds a
+seeds of the text, which begin at the marks, are kept by content. A piece that holds a
 mark occurs only where its seed does: in at most one place if the seed is unique.
 """
 
@@ -52,7 +52,7 @@ def spacing_for(pieces: Iterable[str]) -> int:
 
 
 class Seeds:
-    """The seeds of a text, to look up pieces: what is found depends on the spacing."""
+    """The seeds of a text, to look up pieces; the spacing decides which are found."""
 
     def __init__(self, text: str, spacing: int) -> None:
         self._text = text
@@ -78,7 +78,7 @@ class Seeds:
         return UNKNOWN
 
     def stretches(self, piece: str) -> list[Stretch]:
-        """Return what a piece has in common with the text, as seeds found once tell."""
+        """Return the stretches that a piece shares with the text, by unique seeds."""
         found: list[Stretch] = []
         reached = 0
         at = piece.find(self._mark) if self._mark else -1
@@ -91,7 +91,7 @@ class Seeds:
         return found
 
     def searched(self, piece: str) -> int:
-        """As `only`, but `UNKNOWN` is certain to say that it occurs more than once."""
+        """Look up as `only` does, but `UNKNOWN` surely means more than one place."""
         at = self.only(piece)
         if at == UNKNOWN:
             at = self._text.find(piece)

@@ -1,7 +1,7 @@
 """A text without its white space, and the way back into the text itself.
 
-Splitters strip, join and re-join with white space of their own, so a chunk and
-its source agree in everything but that. White space is what `str.isspace` says.
+Splitters strip, join and re-join with their own white space, so a chunk and its source
+agree in everything but that. White space is defined by `str.isspace`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class SqueezedText:
     """
 
     text: str
-    """The text as it was given."""
+    """The given text, unchanged."""
     flat: str
     """The text without white space."""
 
@@ -64,7 +64,7 @@ class SqueezedText:
         return self._before[block] + len(squeeze(rest))
 
     def goes_on(self, index: int) -> bool:
-        """Return whether `flat[index]` is no first character of a word."""
+        """Return whether `flat[index]` is not the first character of a word."""
         if not 0 < index < len(self.flat):
             return False
         return not self.text[self.offset(index) - 1].isspace()

@@ -1,7 +1,7 @@
 """Places of texts that occur once in another one, whatever their order.
 
-What is looked up is made of the long text once and kept, as the next question is about
-the same documents.
+The index of the long text is made once and kept, as the next question is about the same
+documents.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class TextIndex:
     def only(self, text: str) -> Location:
         """Return the place of a text that occurs once; white space never counts.
 
-        One that was cut inside a character at an end has the place of what is left.
+        A text that was cut inside a character at an end has the place of the rest.
         """
         piece = squeeze(text)
         if not piece:
@@ -55,12 +55,12 @@ class TextIndex:
     def inside(
         self, text: str, recorded: Span | None, *, believed: bool = False
     ) -> Location:
-        """Return which slice a text has in it, that has something around it.
+        """Return the place of the slice in a text that has something else around it.
 
-        Such as a header that a model wrote, or a line that names the document. It is
-        half of the text at least, or begins where it is recorded; and the text has
-        nothing else of what is beside it there: then it was altered. Of several copies
-        it is the recorded one, if what is recorded is believed.
+        This may be a header that a model wrote, or a line that names the document. The
+        slice is half of the text at least, or begins at the recorded place. The text
+        has nothing else of the source beside the slice, as it would if it was altered.
+        Of several copies the recorded one counts, if the record is believed.
         """
         piece = squeeze(text)
         found = self._seeds.stretches(piece)
@@ -95,7 +95,7 @@ class TextIndex:
     ) -> tuple[int, int]:
         """Return the ends of a stretch without letters that agree by chance.
 
-        They are of a word that goes on otherwise, in the text and in the piece.
+        Such letters are of words that go on differently in the text and in the piece.
         """
         piece, shift = SqueezedText(text), found.at - found.start
 
@@ -129,7 +129,7 @@ class TextIndex:
         return Location(None, "ambiguous" if several else "not_found")
 
     def _recorded_stretch(self, piece: str, recorded: Span | None) -> Stretch | None:
-        """Return the stretch that begins where it is recorded, if `SEED` agrees.
+        """Return the stretch that begins at the recorded place, if `SEED` agrees.
 
         A header may begin with the same words. Of several stretches it is the one that
         is the rest of the piece, else the first.
@@ -168,18 +168,21 @@ def place_some(
 ) -> list[Location]:
     """Find the places of some chunks of a text, such as those that were retrieved.
 
-    A place is proved where the text occurs once; where there are as many chunks of a
-    text as places, each recorded at one of its own; where all others begin as recorded;
-    or where the order of the chunks is recorded and leaves one place (see `locate`).
+    A place is proved in each of these cases:
+
+    - The text occurs once.
+    - There are as many chunks of a text as places, each recorded at a separate one.
+    - All other texts begin as recorded.
+    - The order of the chunks is recorded and leaves one place (see `locate`).
 
     Args:
-        source: The full text. What is made of it is kept for the next call.
+        source: The full text. Its index is kept for the next call.
         texts: The texts of the chunks, in any order.
-        order: Their numbers in the order that the index records;
-            None where it says nothing.
+        order: Their numbers in the order that the index records; None if it records
+            none.
         recorded: The place that the index records for each. It alone proves nothing: a
-            search for a text that repeats itself finds any of its places. Given, texts
-            are also found that have something before or after their slice.
+            search for a text that repeats itself finds any of its places. If given,
+            texts that have something before or after their slice are also found.
     """
     index = _index_of(source, texts)
     found = [index.only(text) for text in texts]
@@ -193,7 +196,7 @@ def place_some(
         return found
     known = [span for i in order if (span := found[i].span) is not None]
     if known != sorted(known):
-        return found  # what is recorded is not the order
+        return found  # the recorded order is wrong
     ordered = locate(source, [texts[i] for i in order], complete=False)
     for i, location in zip(order, ordered, strict=True):
         if found[i].status == "ambiguous":
@@ -226,7 +229,7 @@ def _place_as_recorded(
     found: list[Location],
     recorded: Sequence[Span | None],
 ) -> None:
-    """Believe what is recorded of repeated texts if all others begin as recorded."""
+    """Believe the recorded places of repeated texts if all others begin as recorded."""
     both = [(f.span, at) for f, at in zip(found, recorded, strict=True)]
     begins = {span.start == at.start for span, at in both if span and at}
     for i, span in enumerate(recorded if begins == {True} else ()):
