@@ -1,4 +1,4 @@
-"""The text of an HTML page: its body, whole, and little of what stands around it.
+"""The text of an HTML page: its whole body, and little of the text around it.
 
 Parsed by lxml. Which lines are the body is trafilatura's judgement, in doubt ours: it
 leaves out a part of the body of one page in three. So a line goes only if it also looks

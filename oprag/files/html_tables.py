@@ -17,7 +17,7 @@ _LONGEST_CELL = 600
 _LONGEST_OF_DATA = 5000
 """The same, in a table that says by its headings that it holds data."""
 _WIDEST = 100
-"""Columns or rows that one cell may have: pages write any number."""
+"""Columns or rows that one cell may span, at most, as pages write any number."""
 _SPACE = re.compile(r"\s+")
 
 

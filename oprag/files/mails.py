@@ -45,7 +45,7 @@ def read_mail(
     Args:
         data: The mail.
         read: Reads an attachment, given its name and its bytes.
-        depth: In how many mails this one is.
+        depth: The number of mails that this one is inside.
 
     Raises:
         NoTextError: There is no text in it.

@@ -172,7 +172,7 @@ def _leave_out(
 
 
 def _join_lines(text: str, indices: Sequence[int], boxes: Boxes) -> str:
-    """Put a blank where PDFium ends a line, and the next text is right beside it.
+    """Put a blank for a line end of PDFium if the next text is right beside it.
 
     So the cells of a row, which may be far apart, stay in one line.
     """

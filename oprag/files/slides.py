@@ -21,7 +21,7 @@ _LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _NUMBERS = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 _ENDS = {"Period": "{}.", "ParenBoth": "({})", "ParenR": "{})"}
 _MOST_POINTS = 10_000
-"""Points of a series that are read: files name any number."""
+"""Points of a series that are read, at most, as files name any number."""
 _STRUCK = frozenset(("sngStrike", "dblStrike"))
 
 

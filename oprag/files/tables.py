@@ -161,7 +161,7 @@ def read_csv(data: bytes) -> list[Body]:
 
 
 class _Counted:
-    """Lines one by one, so that it is known where a row ends."""
+    """Lines one by one, so that the end of each row is known."""
 
     def __init__(self, file: io.StringIO) -> None:
         self._file = file

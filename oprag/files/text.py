@@ -43,7 +43,7 @@ _LABELS = {
 """Names that pages use and Python does not know."""
 _ASCII = bytes(range(128))
 _MANY = 24
-"""Bytes beyond ASCII that are UTF-8 by chance in no other encoding."""
+"""So many bytes beyond ASCII are never UTF-8 by chance in another encoding."""
 _OF_ONE_BYTE = ("cp125", "iso8859")
 """Beginnings of the names of codecs in which any bytes are some text."""
 
@@ -124,7 +124,7 @@ def name_guess(data: bytes, declared: str | None = None) -> str:
 
 
 def is_western(data: bytes) -> bool:
-    """Tell whether bytes are no UTF-8, and text of Western Europe in Windows-1252.
+    """Tell whether bytes are Western European text in Windows-1252, and not UTF-8.
 
     True only if there is no doubt: the letters of other scripts and of Eastern Europe
     turn into other letters in Windows-1252.

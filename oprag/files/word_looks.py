@@ -97,7 +97,7 @@ class Looks:
 
 
 def _first(properties: Any, tag: str) -> str | None:
-    """Return the value of a tag where it is set first; empty if it has no value."""
+    """Return the value of a tag in the first properties with it, empty for no value."""
     for each in properties:
         found = None if each is None else each.find(tag)
         if found is not None:

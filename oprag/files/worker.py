@@ -150,7 +150,7 @@ def _answer(answers: IO[bytes], answer: object) -> None:
 
 
 def _limit_processor(seconds: float) -> None:
-    """End this process when it used the processor for so long; 0 for no limit."""
+    """End this process after so many seconds of processor time; 0 for no limit."""
     if _COUNTS_PROCESSOR:
         signal.setitimer(signal.ITIMER_PROF, seconds)
 

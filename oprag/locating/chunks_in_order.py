@@ -1,7 +1,7 @@
 """Find the place of each chunk in its source text, or say that it is not certain.
 
 The chunks are all that a splitter made of the text, in order, so each begins
-inside the one before it or right after it. That tells repeated text apart where
+inside the one before it or right after it. That tells repeated text apart, which
 searching for a chunk alone would not. A chunk's text may differ from the source in
 its white space. Nothing is guessed: a chunk that could be in two places is
 reported, and so is one that was altered. The proofs are in `contiguity` and
@@ -53,10 +53,10 @@ def locate(
     White space, as `str.isspace` defines it, never counts. A place is proved
 
     - by contiguity: it is the same in all the ways to lay the chunks over the
-      source so that they cover it from its first character to its last, where
-      each chunk begins inside the one before it or right after it and ends no
-      earlier. How much chunks overlap need not be known. If nothing overlaps,
-      there is only one way, however often the text repeats itself;
+      source so that they cover it from its first character to its last, and each
+      chunk begins inside the one before it or right after it and ends no earlier.
+      How much chunks overlap need not be known. If nothing overlaps, there is only
+      one way, however often the text repeats itself;
     - if there is no such way, as chunks were altered or text was dropped: by
       being the only place in the source, or both the earliest and the latest that
       the order of the chunks allows, or by contiguity between two proved chunks.

@@ -246,7 +246,7 @@ class _Document:
         return self._is_strict and len(text) + self._longest_piece > self._largest
 
     def _piece(self, text: str) -> int:
-        """Return the length of a text's first piece, its space and separator included."""
+        """Return the length of the first piece, with its white space and separator."""
         separator = self._between
         start = len(text) - len(text.lstrip())
         at = text.find(separator, start) if separator else start
@@ -310,7 +310,7 @@ def _chain_by(
 
 
 def _is_one_chain(links: Sequence[_Link], number: int) -> NotChained:
-    """Return why links do not join so many texts in one way."""
+    """Return why links do not join this number of texts in one way."""
     ends, beginnings = {link.first for link in links}, {link.second for link in links}
     if len(ends) < len(links) or len(beginnings) < len(links) or len(links) >= number:
         return "ambiguous"

@@ -73,7 +73,7 @@ class _Grid:
 
     @cached_property
     def _counts(self) -> dict[bytes, int]:
-        """How often each text is there that is there more than once."""
+        """How often each stored text occurs."""
         last, before = self._places
         said = [text for text, number in last.items() if before[number] >= 0]
         counts = dict.fromkeys(last, 1)
@@ -118,7 +118,7 @@ class _Grid:
 
 
 def has_repeated_run(text: str, length: int) -> bool:
-    """Return whether a text has a run of so many characters, or about so, twice.
+    """Return whether a text has a run of about so many characters twice.
 
     Wherever it is, a line begins near its beginning, or at least a word.
     """

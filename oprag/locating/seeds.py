@@ -19,7 +19,7 @@ SEED = 24
 """Characters of a seed: enough for most to be unique, little to store."""
 
 _LEAST_SPACING, _MOST_SPACING = 16, 64
-"""Characters from one mark to the next, about: close where pieces are short."""
+"""Characters from one mark to the next, about: close if pieces are short."""
 
 _SAMPLE = 1 << 13
 """Characters in which the strings are counted to choose the mark."""

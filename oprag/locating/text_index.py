@@ -80,10 +80,10 @@ class TextIndex:
         )
         moved = 0
         for each in behind:
-            if each.start < best.start:  # a header may quote what comes after it
+            if each.start < best.start:  # a header may quote the text after it
                 outside = max(0, begin - each.at)
                 moved += outside + max(0, each.at + _length(each) - end)
-        is_header = begun and best.end == far  # it may quote what is near
+        is_header = begun and best.end == far  # it may quote text nearby
         if (mixed and not is_header) or 2 * moved > best.start:
             return Location(None, "not_found")
         begin, end = self._whole_words(text, best, begun=begun)

@@ -1,6 +1,6 @@
 """Splitters: chunks that are slices of their text, with exact offsets and counts.
 
-Also what a chunk carries of its document: parts, ids and stamps.
+Also the parts, ids and stamps that a chunk carries of its document.
 """
 
 from oprag.splitting.headings import (

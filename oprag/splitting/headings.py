@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _HEADING = re.compile(
-    # A fenced block to its end: what looks like a heading in it is none.
+    # A fenced block to its end: a line in it that looks like a heading is none.
     r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(?s:.*?)(?:^ {0,3}\1[`~]*[ \t]*$|\Z)"
     r"|^(?P<marks>#{1,6})[ \t]+(?P<title>.+?)(?:[ \t]+#+)?[ \t]*$"
     r"|(?P<table>(?:^\|.*\|[ \t]*(?:\n|\Z)){2,})",
@@ -71,7 +71,7 @@ def _sections(text: str) -> Iterator[Section]:
 
 
 def name_columns(path: str, row: str) -> str:
-    """Return a path with the first row of a table behind it."""
+    """Return a path with the first row of a table added to it."""
     return ": ".join(filter(None, (path, _shorten(" | ".join(_cells(row))))))
 
 

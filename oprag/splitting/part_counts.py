@@ -1,4 +1,4 @@
-"""Counts of the parts of a text, each as it counts alone."""
+"""Counts of the parts of a text, each counted alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from oprag.tokens import Ends, NamedTokenCounter, TokenizedText, tokenize
 
 
 class PartCounts:
-    """Counts parts of one text, by their ends where that is proved to be the same.
+    """Counts parts of one text, by their ends if that is proved to give the same.
 
     Args:
         text: The text.
@@ -21,7 +21,7 @@ class PartCounts:
             self._tokenized = tokenize(text, counter.tokenizer)
 
     def count(self, start: int, end: int) -> int:
-        """Return what `text[start:end]` counts alone."""
+        """Return the number of tokens of `text[start:end]`, counted alone."""
         ends = self._tokenized and self._tokenized.part_ends(start, end)
         if ends:
             return count_ends(ends, self._counter)
@@ -29,7 +29,7 @@ class PartCounts:
 
 
 def count_ends(ends: Ends, counter: NamedTokenCounter) -> int:
-    """Return what a part counts alone that was divided at joints."""
+    """Return the number of tokens, counted alone, of a part divided at joints."""
     head, tokens, tail = ends
     if head:
         tokens += counter.count_end(head)

@@ -46,12 +46,12 @@ _PLACES = (
 
 
 class SourceText(NamedTuple):
-    """A text to be split, with what a framework knows of it."""
+    """A text to be split, and its origin as far as a framework knows it."""
 
     text: str
     metadata: Mapping[str, Any]
     id: str | None = None
-    """Id of its document; None where it has none."""
+    """Id of its document; None if it has none."""
     cut: bool = False
     """Whether an earlier parser cut it out of that document."""
     has_neighbours: bool = False
@@ -88,10 +88,10 @@ class Part(NamedTuple):
     number: int | None
     """The value of `part_index`; None for a document that is one text."""
     offset: int | None
-    """Character of the part at which the text begins; None where that is not
-    known, and offsets count from the start of the text."""
+    """Character of the part at which the text begins. None if that is not known; then
+    offsets count from the start of the text."""
     proved: bool = True
-    """Whether it is proved that the text is there: else nothing proves its chunks."""
+    """Whether the place of the text is proved. If not, nothing proves its chunks."""
 
 
 def group_parts(texts: Sequence[SourceText]) -> list[list[Part]]:
@@ -112,8 +112,7 @@ def group_parts(texts: Sequence[SourceText]) -> list[list[Part]]:
 
     Raises:
         MissingDocumentError: A page, row or section does not name its document.
-        MissingPositionError: A page or section comes alone, and nothing on it is a
-            number.
+        MissingPositionError: A page or section comes alone, and has no number.
         PositionError: A text already is a chunk.
     """
     groups: dict[str, list[int]] = {}
@@ -128,10 +127,10 @@ def group_parts(texts: Sequence[SourceText]) -> list[list[Part]]:
 def part_numbers(metadatas: Sequence[Mapping[str, Any]]) -> list[int | None]:
     """Number the parts of one document from 0.
 
-    By the first key that has a number on every part: `page` and `row` as they are;
-    `page_number`, `seq_num` and `loc.pageNumber` minus one; `page_label` minus one,
-    if all are distinct. Where several parts are of one page they follow one another.
-    Without such a key parts are numbered in the order given.
+    The first key that has a number on every part counts: `page` and `row` unchanged,
+    `page_number`, `seq_num` and `loc.pageNumber` minus one, and `page_label` minus one
+    if all are distinct. If several parts are of one page, they follow one another.
+    Without such a key, parts are numbered in the order given.
 
     Returns:
         One number per part; None for a single one without a number.
@@ -152,15 +151,15 @@ def part_numbers(metadatas: Sequence[Mapping[str, Any]]) -> list[int | None]:
 def parts_named(
     chunks: Sequence[Mapping[str, Any]], parts: Sequence[Mapping[str, Any]]
 ) -> list[int | None]:
-    """Tell which part of their document chunks are of, as their metadata name it.
+    """Tell which part of their document chunks belong to, by their metadata.
 
     Args:
         chunks: Their metadata.
-        parts: Those of the parts; no two have the same number or label.
+        parts: The metadata of the parts; no two have the same number or label.
 
     Returns:
         The index of one of the parts for each chunk, by the first key that all parts
-        have and any chunk; None where a chunk names none of them.
+        and any chunk have; None if a chunk names no part.
     """
     for key in PART_KEYS:
         labels = [_label(part, key) for part in parts]
@@ -234,7 +233,7 @@ def _order_parts(
 
 
 def _column(metadatas: Sequence[Mapping[str, Any]], key: str) -> list[int] | None:
-    """Numbers from 0 by one key, if it has one on every text."""
+    """Return numbers from 0 by one key, if every text has one under it."""
     if look_up(metadatas[0], None, key) is None:
         return None
     first = 1 if key in _FROM_ONE else 0
@@ -244,7 +243,7 @@ def _column(metadatas: Sequence[Mapping[str, Any]], key: str) -> list[int] | Non
 
 
 def are_own_chunks(texts: Sequence[SourceText]) -> bool:
-    """Whether oprag placed all of them, and their texts have the length of it."""
+    """Tell whether oprag placed all of them, and their texts have the right length."""
     return all(read_own_place(text.metadata, text.text) for text in texts)
 
 

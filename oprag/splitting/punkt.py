@@ -1,7 +1,7 @@
 """Punkt's rules: which marks end a sentence, by a trained model.
 
 The rules and the expressions are those of nltk 3.10.4. There they run in the package
-`regex`, which reads two things in another way than `re`: `_SPACE` and `_is_letter`.
+`regex`, which reads two things differently from `re`: `_SPACE` and `_is_letter`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class PunktModel(NamedTuple):
     """Words that often begin sentences."""
     contexts: dict[str, int]
     """How a word was seen: bits for upper and lower case of its first letter, at the
-    beginning of a sentence, inside one, or where that was not known."""
+    beginning of a sentence, inside one, or at an unknown place."""
 
     @classmethod
     def read(cls, folder: Path) -> PunktModel:
@@ -78,7 +78,7 @@ class PunktModel(NamedTuple):
         )
 
     def ends_sentence(self, context: str) -> bool:
-        """Whether a sentence ends somewhere in a text, but not with its last token."""
+        """Tell whether a sentence ends somewhere in a text before its last token."""
         tokens = [
             token
             for line in context.split("\n")
@@ -108,9 +108,9 @@ class PunktModel(NamedTuple):
         return bool(ends) and not (kind == _NUMBER_KIND and begins is False)
 
     def _ends_by_itself(self, token: str) -> bool | None:
-        """Whether a token ends a sentence, as far as it shows itself.
+        """Tell whether a token ends a sentence, as far as the token itself shows.
 
-        False for an abbreviation and for an ellipsis, on which what follows decides;
+        False for an abbreviation and for an ellipsis, for which the next token decides;
         None for a token that ends none whatever follows.
         """
         if token in {".", "?", "!"}:
@@ -124,7 +124,7 @@ class PunktModel(NamedTuple):
         return word not in known and word.rpartition("-")[2] not in known
 
     def _begins_sentence(self, token: str, kind: str) -> bool | None:
-        """Whether a token begins a sentence, by its first letter; None: not known."""
+        """Tell by its first letter if a token begins a sentence; None if unknown."""
         if token in {";", ":", ",", ".", "!", "?"}:
             return False
         seen = self.contexts.get(kind, 0)
@@ -145,7 +145,7 @@ def _drop_stop(kind: str) -> str:
 
 
 def _is_letter(character: str) -> bool:
-    r"""Whether `regex` finds `[^\W\d]`: marks too, and no superscript digits."""
+    r"""Tell whether `regex` finds `[^\W\d]`: marks too, and no superscript digits."""
     category = unicodedata.category(character)
     return (
         category[0] in "LM"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 _FEWEST = 3
-"""Lines in a row of one form that are a table, at least; of Markdown two."""
+"""Consecutive lines of one form that are a table, at least; in Markdown two."""
 _SURE = 5
 """Lines with as many commas each that are no prose, though blanks follow them."""
 _LONGEST_CELL = 50
@@ -17,7 +17,7 @@ _QUOTE_OPENS = re.compile(r'(?:^|[,;\t])"')
 _QUOTED = re.compile(r'"[^"]*"')
 _NUMBER = re.compile(r"[-+(−–]?[€$£]?\d[\d.,:/%)]*[%€*)]*|[-–—]")
 _IN_NUMBERS = re.compile(r"[-–—\d]")
-"""Characters of which every number has one."""
+"""Characters of which every number has at least one."""
 _NUMBERS_BESIDE = re.compile(
     r"(?<!\S)[-+(–−]?[€$£]?\d[\d.,%)]*[^\S\n]+[-+(–−]?[€$£]?\d[\d.,%)]*(?!\S)"
 )
@@ -109,7 +109,7 @@ def _forms(line: str) -> frozenset[tuple[str, int]]:
     if line[:1] == line[-1:] == "|" and len(line) > 1:
         return _OF_MARKDOWN
     forms = [(mark, line.count(mark)) for mark in _DELIMITERS if mark in line]
-    # At most so many are numbers: in prose that says enough.
+    # At most this many words are numbers: in prose that says enough.
     most = len(_IN_NUMBERS.findall(line))
     if most >= _FEWEST_NUMBERS:
         forms += _forms_by_numbers(line, most)

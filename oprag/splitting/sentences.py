@@ -24,7 +24,7 @@ _KEPT = 1 << 14
 def punkt_sentence_spans(text: str, language: str = "english") -> list[tuple[int, int]]:
     """Find the sentences of a text.
 
-    With the trained model, so that an abbreviation ("Mr. Smith") ends no
+    They are found by the trained model, so that an abbreviation ("Mr. Smith") ends no
     sentence. The English model comes with oprag. Those of other languages are
     looked for where nltk looks (`NLTK_DATA`, the home directory, …), then inside an
     installed llama-index-core; nothing is downloaded.
@@ -48,7 +48,7 @@ def punkt_sentence_spans(text: str, language: str = "english") -> list[tuple[int
 
     Source:
         Kiss and Strunk 2006, "Unsupervised Multilingual Sentence Boundary
-        Detection"; what DOS RAG (arXiv 2506.03989) cuts its chunks with.
+        Detection", with which DOS RAG (arXiv 2506.03989) cuts its chunks.
     """
     find = _finder(str(language)).spans
     ends = (match.end() for match in _OTHER_END.finditer(text))
@@ -82,13 +82,13 @@ def _folders(language: str) -> Iterator[Path]:
         return
     model = Path("tokenizers", "punkt_tab", language)
     named = os.environ.get("NLTK_DATA", "").split(os.pathsep)
-    # What a program that uses nltk has added itself.
+    # Folders that a program that uses nltk has added itself.
     added = map(str, getattr(sys.modules.get("nltk.data"), "path", ()))
     tops = (sys.prefix, "/usr", "/usr/local", os.environ.get("APPDATA"))
     inner = ("nltk_data", "share/nltk_data", "lib/nltk_data")
     usual = [f"{top}/{part}" for top in tops if top for part in inner]
     for folder in filter(None, (*named, *added, "~/nltk_data", *usual)):
-        # Path.expanduser raises where there is no home directory.
+        # Path.expanduser raises if there is no home directory.
         yield Path(os.path.expanduser(folder)) / model  # noqa: PTH111
     bundled = find_bundled_folder("llama_index.core", "_static", "nltk_cache")
     if bundled is not None:
@@ -99,7 +99,7 @@ class PunktFinder:
     """Finds sentences as nltk does.
 
     Args:
-        model: What was learnt of the language.
+        model: The trained model of the language.
     """
 
     def __init__(self, model: PunktModel) -> None:
@@ -123,9 +123,9 @@ class PunktFinder:
     def _breaks(self, text: str) -> Iterator[tuple[int, int]]:
         """Return where sentences end and the next begin.
 
-        Of the candidates that no blank divides, the last one counts, with all that
-        comes before it as its word; the first too, where nothing comes before it.
-        A blank that begins the text divides nothing.
+        Of the candidates that no blank divides, the last one counts, with all the text
+        before it as its word. The first one counts too, if nothing comes before it. A
+        blank that begins the text divides nothing.
         """
         word = place = following = 0
         last: re.Match[str] | None = None
@@ -146,7 +146,7 @@ class PunktFinder:
 
 
 def _last_blank(text: str, start: int, end: int) -> int:
-    """Find the last blank in `text[start:end]`; -1 when there is none."""
+    """Find the last blank in `text[start:end]`; -1 if there is none."""
     found = -1
     for blank in _BLANKS:
         place = text.rfind(blank, start, end)

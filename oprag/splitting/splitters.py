@@ -25,13 +25,13 @@ SentenceSpans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
 """Finds the sentences of a text: spans of characters, end exclusive, ascending."""
 
 OF_SENTENCES = {"chunk_overlap": "Sentences do not overlap: leave it out."}
-"""What to do in the place of giving words that are options of other splitters."""
+"""Advice for options that only other splitters have."""
 
 _AFTER_LINE = re.compile(r"\n\s*(?=\S)")
 _AFTER_CLAUSE = re.compile(r"[;:,]\s+(?=\S)|[；：，、]\s*(?=\S)")
 _AFTER_SPACE = re.compile(r"(?<=\s)(?=\S)")  # once for a run of white space
 _CUTS = (_AFTER_LINE, _AFTER_CLAUSE, _AFTER_SPACE)
-"""Where a sentence that is too long is cut, the best first."""
+"""Places at which a sentence that is too long is cut, the best first."""
 
 
 def split_tokens(
@@ -49,8 +49,8 @@ def split_tokens(
     token holds (some tokenizers drop it) belongs to the chunk on its left.
 
     No cut falls inside a character, nor inside a grapheme (an emoji, a letter with
-    its accents) where the package `regex` is installed: it moves back to the
-    grapheme's beginning, or to its end where nothing else is in the window.
+    its accents) if the package `regex` is installed. Such a cut moves back to the
+    grapheme's beginning, or to its end if nothing else is in the window.
 
     No chunk counts more than `chunk_size` tokens alone, unless it is one single
     grapheme. A part of a word may count more alone than within the text: such a
@@ -101,15 +101,14 @@ def split_sentences(
     """Pack whole sentences into chunks of at most `chunk_size` tokens.
 
     Sentences are taken in order while the chunk's own text, counted alone, stays
-    within the limit. The chunks partition the text: what lies between two
-    sentences belongs to the one before, and counts with it.
+    within the limit. The chunks partition the text: the text between two sentences
+    belongs to the one before, and counts with it.
 
-    A sentence that is over the limit by itself is cut: the chunk before it is
-    closed, then come its pieces in order, each a chunk by itself that ends, as far
-    to the right as fits, at the end of a line; else after a `;` `:` or `,` and the
-    white space after it; else after white space; else between graphemes. A single
-    grapheme of more tokens than `chunk_size` stays whole, and is the only thing that
-    exceeds the limit.
+    A sentence that is over the limit by itself is cut. The chunk before it is closed,
+    then come its pieces in order, each a chunk by itself. A piece ends, as far to the
+    right as fits, at the end of a line, else after a `;` `:` or `,` and the white space
+    after it, else after white space, else between graphemes. A single grapheme of more
+    tokens than `chunk_size` stays whole, and is the only thing that exceeds the limit.
 
     Args:
         text: Any text. Empty: no chunks.
@@ -162,7 +161,7 @@ def _check_text(text: Any) -> None:
 def check_splitting(
     chunk_size: int, chunk_overlap: int = 0, sentence_spans: Any = None
 ) -> None:
-    """Refuse sizes, and what finds sentences, that cannot be used."""
+    """Refuse sizes, and finders of sentences, that cannot be used."""
     if type(chunk_size) is not int or chunk_size < 1:
         takes = "It takes a whole number of tokens from 1 on."
         raise invalid_option("chunk_size", chunk_size, takes)
@@ -261,16 +260,16 @@ def _pack(
 def _piece(
     text: str, start: int, end: int, chunk_size: int, counter: NamedTokenCounter
 ) -> TextChunk:
-    """The first piece of what is left of such a sentence."""
+    """Return the first piece of the rest of a sentence that is too long."""
     reach = longest_prefix(text, start, end, chunk_size=chunk_size, counter=counter)
     for pattern in _CUTS if reach < end else ():
-        # One character more, so that the pattern can look at what follows the cut.
+        # One character more, so that the pattern can look at the text after the cut.
         ends = (match.end() for match in pattern.finditer(text, start, reach + 1))
         cuts = [end for end in ends if end > start]
         for cut in reversed(cuts):
             if boundary_at_or_before(text, cut, start) == cut:
                 tokens = counter.count_again(text[start:cut])
-                # A shorter text may count more, where it ends with bare white space.
+                # A shorter text may count more, if it ends with bare white space.
                 if tokens <= chunk_size:
                     return TextChunk(start, cut, tokens)
     return TextChunk(start, reach, counter.count_again(text[start:reach]))

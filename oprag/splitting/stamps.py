@@ -85,8 +85,8 @@ def splitter_settings(*facts: object) -> str:
     """Name the settings of a splitter, the same way on every run.
 
     Args:
-        facts: What decides where it cuts. Callables are named by module and name; of
-            other objects, which may hold anything, only their class counts.
+        facts: The settings that decide where it cuts. Callables are named by module
+            and name; of other objects, which may hold anything, only the class counts.
     """
     return " ".join(map(_fact, facts))
 

@@ -29,8 +29,7 @@ def longest_prefix(
         end: Where it ends at the latest, after `start`.
         chunk_size: Tokens that the part may count alone.
         counter: Counts the part. Its end is found by bisection: one grapheme more
-            would not fit. (Where a longer text can count less, a much longer part
-            might.)
+            would not fit. (If a longer text can count less, a much longer part might.)
         guess: Characters to try first; 0 when unknown.
 
     Returns:
@@ -109,9 +108,9 @@ def _is_apart(text: str, position: int) -> bool:
 
 @lru_cache(maxsize=1)
 def _patterns() -> tuple[Any, Any] | None:
-    r"""Patterns of one grapheme, and of two characters with a boundary between.
+    r"""Return patterns of one grapheme, and of two characters with a boundary between.
 
-    Flags have a pattern of their own: for each of them `\X` would count back to
+    Flags have a separate pattern: for each of them `\X` would count back to
     the first of a row of flags. In the second pattern neither character attaches to
     a neighbour (Unicode annex 29, rule GB999).
     """

@@ -1,4 +1,4 @@
-"""Uniform windows of the tokens of a text, and what each counts alone."""
+"""Uniform windows of the tokens of a text, and the count of each alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Cut(NamedTuple):
     position: int
     """In characters."""
     exact: bool
-    """Whether it is where the token begins."""
+    """Whether the token begins at this position."""
 
 
 def token_windows(
@@ -38,9 +38,9 @@ def token_windows(
 ) -> list[TextChunk]:
     """Cut a text every so many tokens of its one tokenisation.
 
-    A window may count more alone than it has tokens: where a cut was moved to a
-    boundary between graphemes, or where part of a word is tokenised otherwise alone.
-    Then it ends earlier, and the next windows are counted from there.
+    A window may count more alone than it has tokens, if a cut was moved to a boundary
+    between graphemes, or if part of a word is tokenised differently alone. Then it ends
+    earlier, and the next windows are counted from there.
 
     Returns:
         The windows in reading order; starts and ends both ascend strictly.
@@ -73,7 +73,7 @@ def token_windows(
 
 
 class _Windows(NamedTuple):
-    """Places where the windows of a text may begin and end."""
+    """The places at which the windows of a text may begin and end."""
 
     text: str
     tokenized: TokenizedText
@@ -83,7 +83,7 @@ class _Windows(NamedTuple):
     """Whether the counter counts the tokens of this tokenisation."""
 
     def cut(self, token: int, reached: int, known: _Cut | None = None) -> _Cut:
-        """The cut before a token, not before another one that was reached."""
+        """Return the cut before a token, but not before the position reached."""
         if known and known.exact and known.token == token:
             return known
         n_tokens = self.tokenized.n_tokens
@@ -94,7 +94,7 @@ class _Windows(NamedTuple):
         return _Cut(token, place, start.exact and place == start.position)
 
     def fitting(self, opening: _Cut, closing: _Cut) -> tuple[_Cut, int]:
-        """The end of a window that fits, and what it counts alone."""
+        """Return the end of a window that fits, and the window's count alone."""
         start, limit = opening.position, closing.position
         while (tokens := self._count(opening, closing)) > self.size:
             earlier = closing.token - (tokens - self.size)
@@ -106,7 +106,7 @@ class _Windows(NamedTuple):
         return closing, tokens
 
     def _count(self, opening: _Cut, closing: _Cut) -> int:
-        """What a window counts alone: its ends anew, if they are known to be apart."""
+        """Count a window alone: only its ends anew, if these are known to be apart."""
         ends = None
         if self.by_ends and opening.exact and closing.exact:
             ends = self.tokenized.ends(opening.token, closing.token)
@@ -116,7 +116,7 @@ class _Windows(NamedTuple):
         return count_ends(ends, self.counter)
 
     def _inside_a_token(self, opening: _Cut, limit: int) -> tuple[_Cut, int]:
-        """The same where no token of the whole text begins at a place that fits."""
+        """Fit a window if no token of the whole text begins at a place that fits."""
         start = opening.position
         place = longest_prefix(
             self.text, start, limit, chunk_size=self.size, counter=self.counter

@@ -82,8 +82,7 @@ SAMPLES = (
     ),
     sample("'; DROP TABLE chunks; --", "Of the rest there is little to say. " * 3),
 )
-"""Names that break out of a quotation where they are put into one, and what is said
-under them."""
+"""Documents with names that break out of a quotation if they are put into one."""
 
 CHUNKS = [chunk for each in SAMPLES for chunk in each.chunks]
-"""Those of all of them; no two have the same text."""
+"""The chunks of all samples; no two have the same text."""

@@ -47,7 +47,7 @@ class StoreSuite(ABC):
     def new_store(self) -> StoreUnderTest:
         """Return an empty store."""
 
-    # What is put in comes back.
+    # Stored chunks come back.
 
     def test_texts_come_back_character_for_character(self) -> None:
         """Nothing is stripped, cut, normalised or escaped."""
@@ -95,7 +95,7 @@ class StoreSuite(ABC):
             "Return the id that `add` was given as StoredChunk.id.",
         )
 
-    # Reading gives all that is there, once, and nothing else.
+    # Reading gives all chunks, once, and nothing else.
 
     def test_no_chunk_is_missing(self) -> None:
         """`read` gives all chunks of a document, or all of the store."""
@@ -106,7 +106,7 @@ class StoreSuite(ABC):
         _expect_all("read()", _texts([*store.chunks.read()]), len(CHUNKS))
 
     def test_nothing_is_cut_off_at_a_limit(self) -> None:
-        """Of a document of very many chunks, all come."""
+        """All chunks of a very long document come back."""
         store = self.new_store()
         lines = [f"Line {line:08} of the book.\n" for line in range(store.many)]
         long = sample("the long book.txt", "".join(lines), size=len(lines[0]))
@@ -160,7 +160,7 @@ class StoreSuite(ABC):
             )
 
     def test_chunks_are_read_by_their_numbers(self) -> None:
-        """`read` gives of each document the numbers that are asked for."""
+        """`read` gives the chunks of each document whose numbers are asked for."""
         store = filled(self.new_store())
         number = {each.key: len(each.chunks) for each in SAMPLES}
         asked = [{key: [1, 2]} for key in number]
@@ -178,7 +178,7 @@ class StoreSuite(ABC):
             )
 
     def test_chunks_are_read_by_their_ids(self) -> None:
-        """`read(ids=)` gives those, where ids are given; `count` counts all chunks."""
+        """`read(ids=)` gives the chunks of the ids; `count` counts all chunks."""
         chunks = filled(self.new_store()).chunks
         every = list(chunks.read())
         wanted = [chunk for chunk in every[1::2] if chunk.id]
@@ -200,14 +200,14 @@ class StoreSuite(ABC):
         )
 
     def test_awaited_it_gives_the_same(self) -> None:
-        """`aread`, on an event loop of its own each time."""
+        """`aread` gives the same chunks, on a new event loop each time."""
         chunks, key = filled(self.new_store()).chunks, SAMPLES[0].key
         for wanted in ({key: None}, {key: [0, 2]}):
             awaited = [*asyncio.run(chunks.aread(wanted))]
             _expect_same("read", [*chunks.read(wanted)], awaited)
 
     def test_threads_read_at_once(self) -> None:
-        """16 of them get what one gets."""
+        """16 of them get the same chunks as one."""
         chunks = filled(self.new_store()).chunks
         keys = [each.key for each in SAMPLES]
 
@@ -223,10 +223,10 @@ class StoreSuite(ABC):
             "cursor and no buffer between calls.",
         )
 
-    # What is searched.
+    # Searching.
 
     def test_a_search_finds_as_many_as_asked_for(self) -> None:
-        """`k` of them, or all that are there."""
+        """It finds `k` of them, or all that are there."""
         store = filled(self.new_store())
         for k in (3, len(CHUNKS)):
             found = search(store, k)
@@ -237,7 +237,7 @@ class StoreSuite(ABC):
             )
 
     def test_a_search_keeps_to_its_filter(self) -> None:
-        """It finds what the filter admits, and nothing that it keeps out."""
+        """It finds chunks that the filter admits, and none that it keeps out."""
         store = filled(self.new_store())
         for where in filters_of(store):
             _expect_own("A search", search(store, where=where), CHUNKS)
@@ -261,7 +261,7 @@ class StoreSuite(ABC):
         _expect_all("After that, read()", [*store.chunks.read()], len(CHUNKS))
 
     def test_filters_add_up(self) -> None:
-        """A filter of a store that has one already takes nothing from it."""
+        """A second filter of a store leaves the first one in place."""
         store = self.new_store()
         for where in filters_of(store):
             within = store.chunks.within(where)
@@ -280,7 +280,7 @@ class StoreSuite(ABC):
         )
 
     def test_what_is_found_stands_in_order_however_it_was_added(self) -> None:
-        """Chunks are added in no order, and found in that of a search."""
+        """Chunks are added in no order, and found in the order of a search."""
         found = search(filled(self.new_store()))
         passages = order_context([c.text for c in found], [c.metadata for c in found])
         for each in SAMPLES:
@@ -291,10 +291,10 @@ class StoreSuite(ABC):
                 f"Give them back with their texts, {DOC_KEY!r} and {CHUNK_INDEX!r}.",
             )
 
-    # What is written, deleted and replaced.
+    # Writing, deleting and replacing.
 
     def test_documents_come_back_as_they_were_split(self) -> None:
-        """Whole, with all their parts, by the length and the hash of the texts."""
+        """They are whole, with all their parts, by length and hash of the texts."""
         source = StoreSource(filled(self.new_store()).chunks)
         for each in SAMPLES:
             found = source.read(each.name)
@@ -305,7 +305,7 @@ class StoreSuite(ABC):
             )
 
     def test_deleted_chunks_are_gone(self) -> None:
-        """From every way of reading, and no others with them."""
+        """No way of reading gives them, and no others are gone with them."""
         store = filled(self.new_store())
         gone = [each.chunks[1] for each in SAMPLES]
         ids = {chunk.id for chunk in gone}
@@ -346,7 +346,7 @@ _REWRITTEN = sample(_REPLACED.name, *(part.upper() for part in _REPLACED.parts))
 
 
 def expect(holds: object, message: str) -> None:
-    """Fail a test with a message, also where Python leaves out `assert` (-O)."""
+    """Fail a test with a message, even if Python leaves out `assert` (-O)."""
     if not holds:
         raise AssertionError(message)
 
@@ -358,7 +358,7 @@ def expect_none(wrong: Sequence[object], what: str, advice: str) -> None:
 
 
 def _expect_replaced(store: StoreUnderTest, before: Mapping[str, int]) -> None:
-    """As many are there as before, and none of what one document was."""
+    """Expect as many chunks as before, and none with the text that was replaced."""
     for way, chunks in read(store):
         expect_none(
             sorted(_texts(chunks) & _texts(_REPLACED.chunks)),
@@ -420,7 +420,7 @@ def _place(chunk: StoredChunk) -> tuple[Any, Any]:
 
 
 def _kept(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of oprag and the author: a store may add keys of its own."""
+    """Return the keys of oprag and the author, as a store may add its own."""
     return {key: metadata[key] for key in (*OWN_KEYS, TENANT) if key in metadata}
 
 

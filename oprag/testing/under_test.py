@@ -17,7 +17,7 @@ class StoreUnderTest(NamedTuple):
     """An empty store, and how it is written, searched and read."""
 
     chunks: ChunkStore
-    """Reads it: `chunk_store(vectorstore)` of an adapter, or a class of your own."""
+    """Reads it: `chunk_store(vectorstore)` of an adapter, or your own class."""
     add: Callable[[Sequence[StoredChunk]], object]
     """Adds chunks under their own ids, at most 1,000 in one call."""
     search: Callable[[str, int, Any], Sequence[StoredChunk]]
@@ -25,8 +25,8 @@ class StoreUnderTest(NamedTuple):
     delete: Callable[[list[str]], object] | None = None
     """Deletes the chunks of these ids; None if the store cannot."""
     replace: Callable[[Sequence[StoredChunk]], object] | None = None
-    """Puts chunks in the place of those that have their ids: `add` again, where the
-    store does that; None where it refuses, or keeps both."""
+    """Puts chunks in the place of those that have their ids. Give `add` again if the
+    store does that; None if it refuses, or keeps both."""
     filters: tuple[Any, ...] = ()
     """Filters as the store's search takes them. Each admits the chunks whose
     metadata has `"tenant": "a"` and keeps out those with `"b"`; empty if the store has
@@ -79,7 +79,7 @@ def of_document(
 
 
 def read(store: StoreUnderTest) -> Iterator[tuple[str, Sequence[StoredChunk]]]:
-    """Yield what each way of reading gives, after its name."""
+    """Yield the name of each way of reading, and the chunks that it gives."""
     for each in SAMPLES:
         yield f"read({{{each.key!r}: None}})", of_document(store.chunks, each.key)
     yield "read()", [*store.chunks.read()]

@@ -1,4 +1,4 @@
-"""Token counters: how many tokens a text has, and where they begin."""
+"""Token counters, and the offsets at which the tokens of a text begin."""
 
 from oprag.tokens.counters import (
     DEFAULT_COUNTER,

@@ -38,7 +38,7 @@ TokenizerSpec: TypeAlias = Any
 """The name of a token counter: None, a str, a callable or a tokenizer object."""
 
 DEFAULT_COUNTER = "cl100k_base"
-"""Name of the counter where no other is given."""
+"""Name of the counter if no other is given."""
 _APPROXIMATE = "approximate"
 _BYTES_PER_TOKEN = 4
 _SURROGATES = "[\ud800-\udfff]"
@@ -58,9 +58,9 @@ class NamedTokenCounter:
     """A token counter that knows its name.
 
     Calling it gives the number of tokens of a text, special tokens that a model
-    would add around it not included. Give a counter of your own a name by making
-    one: `NamedTokenCounter(count_words, name="words")`. One that was resolved
-    from a name pickles as that name.
+    would add around it not included. Give your own counter a name by making one:
+    `NamedTokenCounter(count_words, name="words")`. One that was resolved from a
+    name pickles as that name.
     """
 
     count: Callable[[str], int]
@@ -70,7 +70,7 @@ class NamedTokenCounter:
     for a bare callable: it agrees with no stored name."""
     tokenizer: Any = None
     """The `tiktoken.Encoding` or `tokenizers.Tokenizer` that gives offsets, not
-    to be changed; None where tokens can only be counted."""
+    to be changed; None if tokens can only be counted."""
     by_name: bool = False
     """Whether `name` alone resolves to this counter."""
     _kept: tuple[TokenCounter, TokenCounter, TokenCounter] = field(init=False)
@@ -83,15 +83,15 @@ class NamedTokenCounter:
         object.__setattr__(self, "_kept", kept)
 
     def __call__(self, text: str) -> int:
-        """Return the number of tokens, 0 or more; what was counted lately is known."""
+        """Return the number of tokens, 0 or more; recent counts are kept."""
         return self._kept[1 if len(text) < _LONG else 2](text)
 
     def count_end(self, text: str) -> int:
-        """As calling it, for the end of a part: only short ones are kept."""
+        """Count as a call does, for the end of a part: only short ones are kept."""
         return self._kept[0](text) if len(text) <= _SHORT else self.count_again(text)
 
     def count_again(self, text: str) -> int:
-        """As calling it, but nothing is kept."""
+        """Count as a call does, but keep nothing."""
         return _count_checked(self.count, self.name, text)
 
     @property
@@ -152,7 +152,7 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
               one warning per process;
             - an encoding of tiktoken (`"cl100k_base"`, `"o200k_base"`, …), or a
               model whose encoding it knows (`"gpt-4o"`); fetched in the same way, and
-              an error where that fails;
+              an error if that fails;
             - `"approximate"`: a quarter of the UTF-8 bytes, rounded up: 3 to 22 %
               more than cl100k in English text, a tenth fewer in German, a third fewer
               in Chinese and Japanese;
@@ -164,7 +164,7 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
             - a callable from a text to a number or a list of tokens, for the same text
               the same every time. It has no name and nothing else is assumed about it;
               the `encode` of a tokenizer is that tokenizer;
-            - a `NamedTokenCounter`, which is returned as it is.
+            - a `NamedTokenCounter`, which is returned unchanged.
 
     Returns:
         The counter; for the same name or object the same one every time. Text that
@@ -198,7 +198,7 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
 
 
 def describe_counter(spec: TokenizerSpec) -> dict[str, Any]:
-    """Say what counts, as plain data.
+    """Describe a token counter, as plain data.
 
     Args:
         spec: As `resolve_token_counter` takes it.
@@ -290,7 +290,7 @@ def _counter_of_object(spec: Any) -> NamedTokenCounter:
 
 
 def _encoder(spec: Any) -> Any:
-    """Return the tokenizer whose `encode` was given; anything else as it is."""
+    """Return the tokenizer whose `encode` was given; anything else unchanged."""
     from oprag.tokens.huggingface import is_tokenizer
     from oprag.tokens.tiktoken_files import is_encoding
 
@@ -303,7 +303,7 @@ def _encoder(spec: Any) -> Any:
 
 
 def _refuse_messages(counter: Callable[..., Any]) -> None:
-    """Refuse what counts the tokens of messages: of a text it counts each character."""
+    """Refuse a counter of messages: of a text it counts each character."""
     try:
         given = [*inspect.signature(counter).parameters]
     except (TypeError, ValueError):  # some that are written in C do not tell

@@ -14,7 +14,7 @@ SECONDS = 5.0
 
 
 def within(seconds: float, what: str, work: Callable[[], _T]) -> _T:
-    """Do work, and stop waiting after some seconds; it then goes on behind.
+    """Do work, and stop waiting after some seconds; it then goes on in the background.
 
     Raises:
         TimeoutError: It takes longer; says `what` was waited for.

@@ -19,7 +19,7 @@ _HUB = "https://huggingface.co"
 
 
 def is_tokenizer(value: object) -> TypeGuard[tokenizers.Tokenizer]:
-    """Whether a value is a `tokenizers.Tokenizer`; imports nothing to find out."""
+    """Tell whether a value is a `tokenizers.Tokenizer`; imports nothing to find out."""
     package = sys.modules.get("tokenizers")
     return package is not None and isinstance(value, package.Tokenizer)
 
@@ -27,8 +27,8 @@ def is_tokenizer(value: object) -> TypeGuard[tokenizers.Tokenizer]:
 def load_huggingface(name: str) -> tokenizers.Tokenizer:
     """Load a fast Hugging Face tokenizer by its name or folder.
 
-    Files that are already on this machine are used as they are; only when there
-    are none is the hub asked.
+    Files that are already on this machine are used unchanged. The hub is asked only if
+    there are none.
 
     Returns:
         The tokenizer with truncation and padding switched off.

@@ -1,11 +1,11 @@
-r"""Joints: places where a text's tokens never depend on what stands on the other side.
+r"""Joints: places at which the tokens on one side never depend on the other side.
 
 A joint is before a single blank between two visible characters of ASCII: `a,| b`. In
 encodings of tiktoken it is also between a letter or digit of ASCII and a character that
-goes on no word: `a|.` and `a|\n`. A text that is cut there has the tokens of both
-sides, so that a part of a text is counted by its ends. It is read off a tokenizer
-whether that holds: whether it cuts there whatever else the text holds, and whether
-nothing that it does looks across. Where that is not known there are no joints.
+continues no word: `a|.` and `a|\n`. A text that is cut there has the tokens of both
+sides, so that a part of a text is counted by its ends. Whether that holds is read off
+the tokenizer: it has to cut there whatever else the text holds, and none of its steps
+may look across. If that is not known, there are no joints.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ VISIBLE = frozenset(map(chr, range(0x21, 0x7F)))
 """Characters that a joint is between."""
 ENDS_OF_WORDS = frozenset(string.ascii_letters + string.digits)
 IN_WORDS = ENDS_OF_WORDS | {"'"}
-"""Of ASCII what may go on after a letter or a digit: no other character does."""
+"""The only characters of ASCII that may continue a word after a letter or a digit."""
 
 
 class Joints(Enum):
-    """Where a tokenizer has joints."""
+    """The places where a tokenizer has joints."""
 
     NONE = "nowhere that is known"
     WORDS = "before the blank, and at the ends of words"
@@ -81,36 +81,37 @@ _?[^\s\p{L}\p{N}]+[\r\n/]*
 """Alternatives of the expressions that tokenizers cut texts with.
 
 None of them matches a visible character with a blank after it, nor a letter or digit
-with what goes on no word, so that matches end at a joint. None looks ahead from such a
-character: what is before a joint is matched alone as within the text. None looks back.
+with a character that continues no word, so that matches end at a joint. None looks
+ahead from such a character, so that the text before a joint is matched the same alone
+as within the whole text. None looks back.
 """
 
 _PER_CHARACTER = {
     *("BertNormalizer", "Lowercase", "NFC", "NFD", "NFKC", "NFKD", "Nmt"),
     *("Precompiled", "StripAccents"),
 }
-"""Normalizers that make the same of a character of ASCII whatever stands beside it, if
-that is no mark."""
+"""Normalizers that change a character of ASCII in the same way whatever stands beside
+it, if that is no mark."""
 _PER_PIECE = {
     *("BertPreTokenizer", "ByteLevel", "Digits", "Punctuation", "Split"),
     *("Whitespace", "WhitespaceSplit"),
 }
-"""Pre-tokenizers that cut each piece that they are given for itself."""
+"""Pre-tokenizers that cut each given piece by itself."""
 _DROPS_BLANKS = {"BertPreTokenizer", "Whitespace", "WhitespaceSplit"}
 _MODELS = {"BPE", "Unigram", "WordLevel", "WordPiece"}
-"""Models that read each piece for itself."""
+"""Models that read each piece by itself."""
 
 
 @lru_cache(maxsize=32)
 def joints_of_tiktoken(encoding: tiktoken.Encoding) -> Joints:
-    """Return where an encoding of tiktoken has joints."""
+    """Return the joints of an encoding of tiktoken."""
     expression = getattr(encoding, "_pat_str", None)  # nothing public tells
     return Joints.WORDS if _is_proved(expression) else Joints.NONE
 
 
 @lru_cache(maxsize=32)
 def joints_of_huggingface(tokenizer: tokenizers.Tokenizer) -> Joints:
-    """Return where a Hugging Face tokenizer, not to be changed any more, has joints."""
+    """Return the joints of a Hugging Face tokenizer that is not changed any more."""
     try:
         normalizer = _describe_part(tokenizer.normalizer)
         cutting = _describe_part(tokenizer.pre_tokenizer)
@@ -127,7 +128,7 @@ def joints_of_huggingface(tokenizer: tokenizers.Tokenizer) -> Joints:
 
 
 def _describe_part(part: Any) -> dict[str, Any]:
-    """Return a part of a tokenizer as its file describes it; empty where it is none."""
+    """Return a part of a tokenizer as its file describes it; empty if it is none."""
     if part is None:
         return {}
     described: dict[str, Any] = json.loads(part.__getstate__())
@@ -149,9 +150,10 @@ def _is_per_character(normalizer: Mapping[str, Any]) -> bool:
 
 
 def _is_apart(token: Any) -> bool:
-    """Whether a token that is looked for in the text holds no joint.
+    """Tell whether a token that is looked for in the text holds no joint.
 
-    Nor takes the blank after it. One that takes the blank before it begins at a joint.
+    It may not take the blank after it either. One that takes the blank before it begins
+    at a joint.
     """
     return " " not in token.content and not token.rstrip
 

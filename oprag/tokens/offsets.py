@@ -33,21 +33,21 @@ class TokenStart(NamedTuple):
     """The start of a token in its text."""
 
     position: int
-    """In characters; rounded down where the token begins inside a code point."""
+    """In characters; rounded down if the token begins inside a code point."""
     exact: bool
-    """Whether the token begins with a character; not inside one, and not as a further
-    token of one that the token before begins."""
+    """Whether the token begins with a character. It does not if it begins inside one,
+    or if the token before begins the same one."""
 
 
 class Ends(NamedTuple):
     """A part of a text, in three: between its ends the tokens are those of the text."""
 
     head: str
-    """What comes before its first joint."""
+    """The text before its first joint."""
     n_tokens: int
     """Tokens of the text between that and its last joint."""
     tail: str
-    """What comes after its last joint."""
+    """The text after its last joint."""
 
 
 class TiktokenText:
@@ -64,7 +64,7 @@ class TiktokenText:
         self._encoded = text.encode()
         self._encoding = encoding
         self._sides = _sides(encoding)
-        # Token, byte and character of what was asked for before, ascending.
+        # Token, byte and character of the places asked for before, ascending.
         self._found = [(0, 0, 0)]
         self._asked = (0, 0)
 
@@ -76,7 +76,7 @@ class TiktokenText:
             last: Another one after it, or the number of tokens.
 
         Returns:
-            None where no two joints are known.
+            None if no two joints are known.
         """
         opening, closing = self._joints_between(first, last)
         if closing == opening:
@@ -98,7 +98,7 @@ class TiktokenText:
         opening = bisect_left(ends, first) + 1 if first else 0
         closing = n_tokens
         if end < len(self._text):
-            # A joint is one by the character after its blank: it has to be there.
+            # The character after its blank makes a joint, so it has to be there.
             closing = bisect_right(ends, last)
             closing -= ends[closing - 1] == last - 1
         opening, closing = self._joints_between(opening, closing)
@@ -112,7 +112,7 @@ class TiktokenText:
     def _joints_between(self, first: int, last: int) -> tuple[int, int]:
         """Return the tokens that begin at the first joint and at the last one.
 
-        Both are the same where no two are known.
+        Both are the same if no two are known.
         """
         sides, tokens = self._sides, self._tokens
         if sides is None:
@@ -129,7 +129,7 @@ class TiktokenText:
         return first, last
 
     def _byte(self, position: int) -> int:
-        """Return where a character begins in UTF-8, from the one asked for before."""
+        """Return the first byte of a character in UTF-8, from the last one found."""
         if len(self._encoded) == len(self._text):
             return position
         known, byte = self._asked
@@ -141,7 +141,7 @@ class TiktokenText:
         return byte
 
     def starts(self, indices: Sequence[int]) -> list[TokenStart]:
-        """Find where tokens begin.
+        """Find the starts of tokens.
 
         Returns:
             One for each, positions never descending.
@@ -157,7 +157,7 @@ class TiktokenText:
         return sum(several(_byte_lengths(self._encoding)))
 
     def start(self, index: int) -> TokenStart:
-        """Find where one token begins."""
+        """Find the start of one token."""
         encoded, found = self._encoded, self._found
         token, offset, begun = found[-1]
         if index < token:
@@ -217,7 +217,7 @@ class HuggingFaceText:
             opening += 1
             begun = self._joint(opening, start)
         ended = self._joint(closing, end)
-        # A joint is one by the character after its blank, which the part has to hold.
+        # The character after its blank makes a joint, so the part has to hold it.
         while closing > opening and (
             ended is None or not (ended == end or ended + 1 < end)
         ):
@@ -249,7 +249,7 @@ class HuggingFaceText:
         return wanted if is_behind else blank
 
     def starts(self, indices: Sequence[int]) -> list[TokenStart]:
-        """Find where tokens begin; see `TiktokenText.starts`."""
+        """Find the starts of tokens; see `TiktokenText.starts`."""
         starts = []
         reached = 0
         for index in indices:
@@ -260,7 +260,7 @@ class HuggingFaceText:
         return starts
 
     def start(self, index: int) -> TokenStart:
-        """Find where one token begins."""
+        """Find the start of one token."""
         return self.starts([index])[0]
 
     def _span(self, index: int) -> tuple[int, int]:
@@ -280,15 +280,15 @@ def tokenize(text: str, tokenizer: Any) -> TokenizedText:
 
 
 _AFTER = 2
-"""Bits by which the end of a token stands above the beginning of the one after it."""
+"""Bits by which the flags of a token's end are shifted, above those of its start."""
 
 
 @lru_cache(maxsize=8)
 def _sides(encoding: tiktoken.Encoding) -> bytes | None:
-    """Return bits of each token by its number; None: there are no joints.
+    """Return the flags of each token by its number; None if there are no joints.
 
-    There is a joint where the first token ends and the second begins with the same bit,
-    one for each kind: see `Joints.BEFORE` and `Joints.WORDS`.
+    There is a joint between two tokens if the first ends and the second begins with the
+    same flag, one for each kind: see `Joints.BEFORE` and `Joints.WORDS`.
     """
     if joints_of_tiktoken(encoding) is Joints.NONE:
         return None
@@ -308,13 +308,13 @@ def _sides(encoding: tiktoken.Encoding) -> bytes | None:
 
 
 def _byte_ends(tokens: Sequence[int], encoding: tiktoken.Encoding) -> Any:
-    """Return where the tokens of an array end, in bytes; None for those of a list."""
+    """Return the ends of an array's tokens, in bytes; None for those of a list."""
     if not isinstance(tokens, array):
         return None
     import numpy as np  # which made the array
 
     lengths = _byte_lengths_as_array(encoding)[np.frombuffer(tokens, np.uint32)]
-    return memoryview(lengths.cumsum())  # gives numbers of Python, and sooner
+    return memoryview(lengths.cumsum())  # gives Python's own numbers, and faster
 
 
 @lru_cache(maxsize=8)
@@ -326,7 +326,7 @@ def _byte_lengths_as_array(encoding: tiktoken.Encoding) -> Any:
 
 @lru_cache(maxsize=8)
 def _byte_lengths(encoding: tiktoken.Encoding) -> list[int]:
-    """Bytes of each token by its number, 0 for numbers that are not used; at last 0."""
+    """Return the bytes of each token by its number, 0 for unused ones, and a last 0."""
     lengths = [0] * (encoding.n_vocab + 1)
     for token in range(encoding.n_vocab):
         try:

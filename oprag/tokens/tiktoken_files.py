@@ -44,8 +44,8 @@ def encoding_name(name: str) -> str | None:
     """Return the encoding of tiktoken that a name means, without the network.
 
     Returns:
-        The encoding's own name; None where tiktoken knows none by this name, and for
-        all but its own encodings where it is not installed.
+        The encoding's own name; None if tiktoken knows none by this name. If tiktoken
+        is not installed, None for all but its own encodings.
     """
     if name in TIKTOKEN_NAMES:
         return name
@@ -61,8 +61,8 @@ def encoding_name(name: str) -> str | None:
 def load_tiktoken(name: str) -> tiktoken.Encoding:
     """Load an encoding of tiktoken from this machine, else fetch it: within seconds.
 
-    Read are the copy inside an installed llama-index-core, and tiktoken's own folder,
-    where it keeps what it fetches.
+    It is looked for in the copy inside an installed llama-index-core, and in tiktoken's
+    own folder, in which tiktoken keeps fetched files.
 
     Raises:
         MissingDependencyError: tiktoken is not installed.

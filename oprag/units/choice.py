@@ -1,4 +1,4 @@
-"""The units for a question; or its chunks, where their units are not known."""
+"""The units for a question, or its chunks if their units are not known."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ChosenUnits(NamedTuple):
     units: Sequence[FoundUnit]
     """The best units, in reading order."""
     too_few: bool
-    """Whether more chunks could be of more units."""
+    """Whether more chunks could belong to more units."""
     chunks: OrderedContext[Passage] | None = None
     """The chunks returned in the place of units, with the problem; else None."""
 
@@ -66,8 +66,8 @@ def choose_units(
     """Return the best units of chunks.
 
     Returns:
-        The units; or, with `on_problem="warn"` where they are not known, as many
-        chunks as units are looked for by first.
+        The units. If they are not known, with `on_problem="warn"`, as many chunks as
+        are asked for first to find units.
     """
     try:
         ranked = index.find(hits, options)
@@ -109,8 +109,8 @@ def read_units(
     Raises:
         BudgetTooSmallError: Not even the best unit fits the budget.
         DocumentNotFoundError: There is no text of a document.
-        InvalidOptionError: It is not exact.
-        PositionError: One that was cut has another text.
+        InvalidOptionError: The text of a document is not exact.
+        PositionError: A document that was cut has another text.
     """
     source: Any = options.documents
     names = [*dict.fromkeys(name for u in chosen.units for name in u.unit.documents)]
@@ -143,7 +143,7 @@ def read_units(
 def _find_last_that_fits(
     texts: Sequence[tuple[int, str]], budget: int, options: ContextOptions
 ) -> int:
-    """The rank down to which ranked texts fit a budget, as they are sent."""
+    """Return the rank down to which ranked texts fit a budget, in the form sent."""
     counter = resolve_token_counter(options.token_counter)
     for last, _ in sorted(texts, reverse=True):
         kept = [text for rank, text in texts if rank <= last]

@@ -43,9 +43,9 @@ def group_documents(
     groups of equal size by their first member.
 
     A document without links is a unit by itself. One of more than `max_tokens` becomes
-    consecutive units of at most as many, cut at line ends where there are some (a
-    single grapheme of more tokens stays whole). An empty document is a member like any
-    other, and adds no text.
+    consecutive units of at most as many, cut at line ends if there are any (a single
+    grapheme of more tokens stays whole). An empty document is a member like any other,
+    and adds no text.
 
     Args:
         documents: Texts by document name, or a list of LangChain's or LlamaIndex's
@@ -55,10 +55,10 @@ def group_documents(
             neighbours in a folder (see `oprag.units.links`).
         max_tokens: Tokens of a unit at most, its documents counted alone.
         token_counter: Anything that `resolve_token_counter` takes.
-        compat: `"official"` groups as the authors' code does: documents that are
+        compat: `"official"` groups as the authors' code does. Documents that are
             empty, without links, or with over 10,000 links are lost, and if none is,
-            the group that was finished first; an over-long document stays whole;
-            units come in the order in which they were finished.
+            the group that was finished first. An over-long document stays whole.
+            Units come in the order in which they were finished.
 
     Returns:
         The units, by their first members. The same for every order of the links.
@@ -164,7 +164,7 @@ def _group(
 def _official(
     sizes: Sequence[int], neighbours: Sequence[Collection[int]], limit: int
 ) -> list[_Group]:
-    """Group documents as the authors' code does, with what it loses."""
+    """Group documents as the authors' code does, with the same ones lost."""
     lost = {
         number
         for number, size in enumerate(sizes)
@@ -203,14 +203,14 @@ def _neighbours(
 class LongUnit:
     """One or more whole documents, or a part of one that is too long.
 
-    Every document is in exactly one unit, or in consecutive units of its own.
+    Every document is in exactly one unit, or alone in consecutive units.
     """
 
     documents: tuple[str, ...]
     """Names of its documents, in the order in which they were given; at least one."""
     tokens: int
-    """Tokens of its documents, each counted alone, or of the part. What is put
-    between documents when they are sent is not in it."""
+    """Tokens of its documents, each counted alone, or of the part. Separators between
+    documents that are sent are not in it."""
     span: Span | None = None
     """Characters of its one document; None when it holds whole documents."""
     part: int | None = None
@@ -231,7 +231,7 @@ class LongUnit:
         return make_named_id(f"long unit\n{self.name}\n{self.part or 0}")
 
     def text(self, read: Callable[[str], str], separator: str = "\n\n") -> str:
-        """Return its text.
+        """Return the text of the unit.
 
         Args:
             read: Gives the full text of a document by its name.

@@ -24,10 +24,10 @@ _BLANKS = re.compile(r"[\s_]+")
 def find_links(documents: Mapping[str, str]) -> list[tuple[str, str]]:
     """Find the links of documents to one another in their texts.
 
-    Markdown links (inline and by reference), HTML anchors, and wiki links
+    Links are Markdown links (inline and by reference), HTML anchors, and wiki links
     (`[[Title]]`, `[[Title|label]]`, `[[Title#section]]`). A target is taken relative
-    to the name of the document it is in, as a path or a URL; what follows `#` or
-    `?` is left out. Also found are names without their ending (`notes/plan` for
+    to the name of the document it is in, as a path or a URL; the rest from `#` or `?`
+    on is left out. Names without their ending are also found (`notes/plan` for
     `notes/plan.md`). A wiki title is a name, or its last part without the ending, in
     any case, blanks and underscores being the same; of several such documents the
     first given counts.
@@ -62,7 +62,7 @@ def neighbour_links(names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 class _Names:
-    """Documents by all that a link may call them."""
+    """Documents by all the names that a link may give them."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._by_title: dict[str, str] = {}

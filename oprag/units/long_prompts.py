@@ -71,8 +71,8 @@ Short answer: the mountain forests of central Mexico
 Question: {question}
 Long answer: {long_answer}
 Short answer:"""
-"""Of the second call: eight examples, as in the paper, the question and the long answer
-alone."""
+"""The prompt of the second call: eight examples, as in the paper, the question and the
+long answer alone."""
 
 PROMPT_VARIABLES = {
     "long": ("context", "question"),

@@ -64,7 +64,7 @@ def read_long(
     """Answer one question from long units.
 
     Yields:
-        What to send next.
+        The calls to send next.
 
     Returns:
         The answers.

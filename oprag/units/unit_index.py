@@ -83,7 +83,7 @@ class UnitIndex:
 
 
 def _unit_of(chunk: Chunk, units: Sequence[LongUnit]) -> LongUnit:
-    """The unit that has most of a chunk, of the units of its document."""
+    """Return the unit that has most of a chunk, of the units of its document."""
     if len(units) == 1:
         return units[0]
     span = chunk.span
@@ -131,17 +131,17 @@ def unit_metadata(
     *,
     has_room: bool = True,
 ) -> dict[str, Any]:
-    """Return the metadata of a unit, its documents by what people call them.
+    """Return the metadata of a unit, with the usual names of its documents.
 
     Returns:
         `doc_key`, `doc_uri`; `unit_documents` (names of its documents), `unit_spans`
         (the characters of each, `[[0, 120], [0, 300]]`), `unit_tokens` and
-        `unit_score` (of its best chunk, where the store reported one); and its place,
-        as every result has it. Of a unit with one document these are those of the
-        document, so that parts are chunks of it; one with several is a document by
-        itself, named by the JSON list of their names, and is the slice of no text: it
-        has no characters. Its rank is that of its best chunk, and its citation names
-        each document and the characters of it.
+        `unit_score` (of its best chunk, if the store reported one); and its place, as
+        every result has it. A unit with one document has those of the document, so
+        that parts are chunks of it. A unit with several is a document by itself, named
+        by the JSON list of their names. It is not a slice of any text, and so has no
+        characters. The rank of a unit is that of its best chunk, and its citation
+        names each document and the characters of it.
     """
     unit, chunk = found.unit, found.chunk
     spans = unit.spans(read)
