@@ -11,7 +11,7 @@ _CELLS = {"cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th
 def make_tables(root: Any) -> None:
     """Turn elements that say that they are a table into one, in place.
 
-    Only if its rows hold nothing but cells, as nothing else would be read.
+    Only if its rows hold nothing but cells, as anything else would not be read.
 
     Args:
         root: The page's element.

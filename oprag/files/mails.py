@@ -124,7 +124,7 @@ def _collect_best(choices: Sequence[Any], parts: _Parts) -> None:
 
 
 def _collect_related(inner: Sequence[Any], parts: _Parts) -> None:
-    """Add a text and its attachments, which its pictures are not."""
+    """Add a text and its attachments; the pictures shown in it are none."""
     for number, part in enumerate(inner):
         if number == 0 or part.get_content_disposition() == "attachment":
             _collect(part, parts)

@@ -115,7 +115,7 @@ def _repeat_down(rows: list[list[str]], sheet: Any) -> None:
 def _place_rows(
     rows: Sequence[tuple[int, Sequence[str]]], write: Any
 ) -> Iterator[tuple[str, Landmark]]:
-    """Return each row that holds something; the first of several values is the head."""
+    """Return rows that hold something; the first of several values heads the others."""
     columns: str | None = None
     for number, row in rows:
         if not any(row):

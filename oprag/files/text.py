@@ -1,4 +1,4 @@
-"""Bytes as text, in UTF-8 or the encoding that a page declares, else why not."""
+"""Bytes as text, in UTF-8 or a page's declared encoding, or the reason why not."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ makes no file fail that is otherwise read in time."""
 SECONDS_PER_MB = 10.0
 """Further time for its size, unpacked; PDF pages full of text take about 2."""
 WAITING = 20
-"""Limit on the clock, as a multiple of that time: to wait for a disk uses none."""
+"""Limit by the clock, as a multiple of that time: waiting for a disk uses no CPU."""
 MEMORY = 3 << 30
 """Bytes of memory that the process may have, on systems that can limit it."""
 

@@ -62,7 +62,7 @@ def anchor(
 
 
 def _step_back(ends: Iterable[int]) -> int:
-    """Return the largest step back from the furthest end before."""
+    """Return the largest step back of an end from the furthest one before it."""
     step = furthest = 0
     for end in ends:
         furthest = max(furthest, end)
@@ -121,7 +121,7 @@ def _latest(
 
     The arguments are those of `_earliest` and its result. If the search ends in
     vain, at its reach or because others leave no room, the last start is not
-    known, and is the end of the text.
+    known and is given as the end of the text.
     """
     last: dict[int, int] = {}
     end, reach = len(text), _reach(text, pieces)

@@ -14,7 +14,7 @@ Range = tuple[int, int]
 """The first and the last of the starts that a piece may have, both included."""
 
 STEP = 1 << 10
-"""Largest steps back of splitters applied one after another. Up to it they are
+"""Largest step back of splitters applied one after another. Steps up to it are
 expected if not all pieces show them, and tried if no piece shows one."""
 
 _LIMIT = 64

@@ -136,8 +136,8 @@ def _find_links(texts: Sequence[str]) -> list[_Link] | None:
 def _find_starts(texts: Sequence[str]) -> list[tuple[int, int]] | None:
     """Return the places in texts where another may begin; None for far too many.
 
-    Only some places of each text are looked up, among the first few places of each.
-    Together they meet wherever `_SHORTEST` characters are the same.
+    Only some places of each text are looked up, among the first few places of all
+    texts. Together they meet wherever `_SHORTEST` characters are the same.
     """
     beginnings = defaultdict[str, set[int]](set)
     for text in texts:

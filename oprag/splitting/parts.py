@@ -243,7 +243,7 @@ def _column(metadatas: Sequence[Mapping[str, Any]], key: str) -> list[int] | Non
 
 
 def are_own_chunks(texts: Sequence[SourceText]) -> bool:
-    """Tell whether oprag placed all of them, and their texts have the right length."""
+    """Tell whether oprag placed all of them, and their texts have the noted length."""
     return all(read_own_place(text.metadata, text.text) for text in texts)
 
 

@@ -49,8 +49,8 @@ def split_tokens(
     token holds (some tokenizers drop it) belongs to the chunk on its left.
 
     No cut falls inside a character, nor inside a grapheme (an emoji, a letter with
-    its accents) if the package `regex` is installed. Such a cut moves back to the
-    grapheme's beginning, or to its end if nothing else is in the window.
+    its accents) if the package `regex` is installed. A cut that would is moved back
+    to the grapheme's beginning, or to its end if nothing else is in the window.
 
     No chunk counts more than `chunk_size` tokens alone, unless it is one single
     grapheme. A part of a word may count more alone than within the text: such a

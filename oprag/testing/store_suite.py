@@ -60,7 +60,7 @@ class StoreSuite(ABC):
             )
 
     def test_metadata_comes_back(self) -> None:
-        """All keys with their values: oprag's, and those of the author."""
+        """All keys have their values: oprag's, and those of the author."""
         given = [_kept(chunk.metadata) for chunk in CHUNKS]
         for way, chunks in read(filled(self.new_store())):
             expect_none(
@@ -150,7 +150,7 @@ class StoreSuite(ABC):
             )
 
     def test_no_chunk_comes_twice(self) -> None:
-        """Neither from a read, nor from a search."""
+        """Neither a read nor a search gives a chunk twice."""
         for way, chunks in read(filled(self.new_store())):
             counted = Counter(chunk.text for chunk in chunks)
             expect_none(
@@ -207,7 +207,7 @@ class StoreSuite(ABC):
             _expect_same("read", [*chunks.read(wanted)], awaited)
 
     def test_threads_read_at_once(self) -> None:
-        """16 of them get the same chunks as one."""
+        """16 threads get the same chunks as one."""
         chunks = filled(self.new_store()).chunks
         keys = [each.key for each in SAMPLES]
 

@@ -96,7 +96,7 @@ def _call(
     ledger: Ledger,
     long_answer: str | None = None,
 ) -> Generator[CallModel, Any, str]:
-    """Have a call made; return the text of its reply."""
+    """Ask the driver for a call, and return the text of its reply."""
 
     def report_failure(how: str) -> ModelCallError:
         kept = "" if long_answer is None else "the long answer is in long_answer; "
