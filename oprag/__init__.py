@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib as _importlib
 import sys as _sys
 
-TYPE_CHECKING = False  # `typing` takes longer to import than all of this
+TYPE_CHECKING = False  # importing `typing` takes longer than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
@@ -58,7 +58,7 @@ def _lazy(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the `__getattr__` and `__dir__` of a package.
 
-    Its names are given by module, and imported when they are used.
+    Its names are given by module, and are imported when they are used.
     """
 
     def find(name: str) -> Any:
@@ -75,7 +75,7 @@ def _lazy(
     return find, list_names
 
 
-# A program waits only for the rooms it needs.
+# A program waits only for the rooms that it needs.
 __getattr__, __dir__ = _lazy(
     __name__,
     calls=("Price",),

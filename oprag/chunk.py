@@ -20,11 +20,11 @@ from oprag.metadata import PART_INDEX, uri_of
 _NO_METADATA: Mapping[str, Any] = {}
 
 Proof: TypeAlias = Literal["stamped", "compared", "chained", "recorded", "none"]
-"""How it is known where a text stands in its document, the strongest first.
+"""The proof of a text's place in its document, the strongest first.
 
 `"stamped"`: oprag cut the text, and its hash says that it is unchanged. `"compared"`:
 the full text of the document has it there. `"chained"`: other chunks of the document
-prove it, by what they share with it or by links; by links it has a number, and no
+prove it, by the text they share with it or by links. Links give it a number, and no
 characters. `"recorded"`: the metadata say so, and nobody compared. `"none"`: its
 characters are not known.
 """
@@ -36,7 +36,7 @@ PROVED: tuple[Proof, ...] = ("stamped", "compared")
 class Span(NamedTuple):
     """Characters `[start, end)` of a text: Python `str` offsets, end exclusive.
 
-    Empty where only the beginning is known, and not the end.
+    Empty if only the beginning is known, and not the end.
     """
 
     start: int
@@ -46,58 +46,58 @@ class Span(NamedTuple):
 class Chunk(NamedTuple):
     """One retrieved chunk and its place in its document.
 
-    A named tuple rather than a frozen dataclass because hundreds are made for every
-    query and it is built three times as fast; sort it by explicit keys only.
+    A named tuple, not a frozen dataclass: every query makes hundreds, and a named tuple
+    is built three times as fast. Sort it by explicit keys only.
     """
 
     text: str
-    """The chunk's text as it was retrieved."""
+    """The chunk's text, unchanged since it was retrieved."""
     document_key: str
     """Identifies the document: equal for all chunks of one document."""
     rank: int
-    """Place in the retriever's order, 0 = best. The relevance signal."""
+    """Place in the retriever's order, 0 = best. It says how relevant the chunk is."""
     position: tuple[Any, ...] | None = None
     """Sort key inside the document, None when unknown.
 
     `(part, start, end)` for character offsets, `(part, ordinal)` for counted chunks,
-    `(part,)` where only a page or row is known, or the values of the user's own keys.
+    `(part,)` if only a page or row is known, or the values of the user's own keys.
     """
     span: Span | None = None
-    """Characters in the source (of the part, where there are parts), or None. Empty
-    where it is known where the chunk begins, and not where it ends."""
+    """Characters in the source, or in its part if it has parts; or None. Empty if only
+    the beginning of the chunk is known, and not its end."""
     part: int | None = None
     """Page, row or part that `span` is relative to, as its metadata numbers it;
     None when the document is one text."""
     score: float | None = None
     """As the retriever reported it: carried along, never compared between stores."""
     document_name: str | None = None
-    """What people call the document (`lease.txt`), for citations; empty or None for
-    none."""
+    """The document's name for people (`lease.txt`), for citations. None, or empty for
+    a document without a name."""
     metadata: Mapping[str, Any] = _NO_METADATA
-    """The metadata it came with, not copied."""
+    """The chunk's metadata, not copied."""
     source: Any = None
-    """The framework's object it came from, not copied."""
+    """The framework's object that the chunk was read from, not copied."""
     proof: Proof = "none"
-    """How `span` is known; `"none"` without one."""
+    """The proof of `span`; `"none"` without one."""
     pages: tuple[tuple[str, Span], ...] | None = None
-    """Name and span of each page of the text that `span` counts from, where its full
-    text has pages; None for none."""
+    """Name and span of each page of the text that `span` counts from; None if its full
+    text has no pages."""
     problem: str | None = None
     """The kind of error that `on_problem="warn"` did not raise; None for none."""
     scoped: bool = True
     """Whether it is known which text of its document `span` counts from."""
     verbatim: bool = True
-    """False where it is known that the text is not the slice of `span`."""
+    """False if the text is known not to be the slice of `span`."""
 
     shared_name: str | None = None
-    """The key that the names of several files gave; None where the document has it for
-    itself."""
+    """The key that the names of several files gave; None if no other document has the
+    same name."""
     among: tuple[int, ...] = ()
-    """Where it is among chunks of one position: the place by rank of the chain of
-    chunks that it is in, and its own in that. Empty where nothing is known of it."""
+    """Its place among chunks of one position. First the place by rank of the chain of
+    chunks that it is in, then its own place in that chain. Empty if unknown."""
     derived: tuple[str, str] | None = None
-    """Key and name of the document as `metadata` alone give them, so that a result need
-    not say them again; None where that is not known."""
+    """Key and name of the document that `metadata` alone give, so that a result need
+    not say them again; None if not known."""
 
     @property
     def text_id(self) -> str:
@@ -108,9 +108,9 @@ class Chunk(NamedTuple):
     def fits_span(self) -> bool:
         """Whether the text has the length of the span, so that offsets hold in it.
 
-        As far as is known: nobody need have compared. False where the text was replaced
-        after the span was taken (a sentence window, a summary), where it was joined
-        over a gap or changed, and where there is no span.
+        This is as far as is known, since nobody need have compared. It is False if the
+        text was replaced after the span was taken (a sentence window, a summary), if it
+        was joined over a gap or changed, and if there is no span.
         """
         span = self.span
         return (
@@ -131,7 +131,7 @@ class Chunk(NamedTuple):
 class Passage(NamedTuple):
     """One or more neighbouring chunks of one document, in reading order.
 
-    Passages are equal when they read and cite the same, whatever they were made of.
+    Passages are equal if they read and cite the same, whatever chunks they are made of.
     """
 
     text: str
@@ -141,13 +141,13 @@ class Passage(NamedTuple):
     chunks: tuple[Chunk, ...]
     """The chunks it is made of, in reading order, at least one."""
     spans: tuple[Span, ...]
-    """Spans of the source it covers, ascending, apart from one another; relative
-    to the part where there is one. Empty when only ordinals or pages are known."""
+    """Spans of the source that it covers, ascending, apart from one another. They count
+    in the part, if there is one. Empty if only ordinals or pages are known."""
     cited: str | None = None
     """The `citation` that was written before; None to make it."""
     number: int | None = None
-    """The number under which a model reads it in a conversation; None where it is
-    numbered by its place in a list."""
+    """The number under which a model reads it in a conversation; None if its place in a
+    list numbers it."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Passage):
@@ -165,7 +165,7 @@ class Passage(NamedTuple):
 
     @property
     def proof(self) -> Proof:
-        """How its place is known: the weakest proof of its chunks."""
+        """The proof of its place: the weakest proof of its chunks."""
         if not self.spans and not all(chunk.is_linked for chunk in self.chunks):
             return "none"
         if len(self.chunks) == 1:
@@ -191,7 +191,7 @@ class Passage(NamedTuple):
 
     @property
     def document_name(self) -> str:
-        """The document's name for people, its key where none is known; or nothing."""
+        """The document's name for people, or its key if none is known; or nothing."""
         name = self.chunks[0].document_name
         return self.document_key if name is None else name
 
@@ -204,11 +204,11 @@ class Passage(NamedTuple):
     def citation(self) -> str:
         """The passage's place, for people: name, page or part, characters.
 
-        `contract.txt, page 3, characters 120-480`. Characters are end
-        exclusive. A page is named as the reader of the document knows it: by its
-        label, its `page_number`, or its `page`, which counts from 0, plus 1. Without
-        any of it: `unknown document`. It is one line, whatever the document says of
-        itself (`as_line`).
+        `contract.txt, page 3, characters 120-480`. Characters are end exclusive. The
+        page has the number that readers of the document know: its label, its
+        `page_number`, or its `page`, which counts from 0, plus 1. If neither a name nor
+        a place is known, it is `unknown document`. It is always one line, whatever name
+        the document has (`as_line`).
         """
         if self.cited is not None:
             return as_line(self.cited, LONGEST_CITATION)
@@ -216,7 +216,7 @@ class Passage(NamedTuple):
         if not spans:
             position = name_position(first.position, first.part)
         elif not first.scoped:
-            spans = ()  # characters of an unknown text say nothing
+            spans = ()  # characters of an unknown text mean nothing
         elif first.pages:
             position = name_on_pages(spans[0].start, spans[-1].end, first.pages)
             spans = ()
@@ -232,7 +232,7 @@ class Passage(NamedTuple):
 
     @property
     def landmarks(self) -> Landmarks:
-        """What names its place beside characters: heading, rows, time."""
+        """The names of its place beside characters: heading, rows, time."""
         return join_landmarks([chunk.metadata for chunk in self.chunks])
 
 
@@ -240,7 +240,7 @@ SENTENCE_TERMINATORS = "。！？｡।॥؟۔።"
 """Marks that end a sentence whatever is around them, in scripts other than Latin."""
 
 CUT_CHARACTER = "\ufffd"
-"""What is left of a character where tokens were cut inside it."""
+"""The rest of a character that was cut between tokens."""
 
 SMALL_GAP = 8
 """Characters that may lie between two chunks of one passage: splitters strip the white
@@ -248,27 +248,27 @@ space between chunks."""
 
 
 def is_cut(text: str) -> bool:
-    """Whether a text begins or ends with what is left of a character."""
+    """Return whether a text begins or ends with the rest of a character."""
     whole = text.strip()
     return whole != whole.strip(CUT_CHARACTER)
 
 
 class ChainedPlace(NamedTuple):
-    """The place of a chunk without a position, as other chunks prove it."""
+    """The place of a chunk without a position, proved by other chunks."""
 
     part: int | None
     span: Span | None = None
-    """Its characters in what the chunks of the part join to; None where not proved."""
+    """Its characters in the joined text of the part's chunks; None if not proved."""
     scoped: bool = True
-    """Whether that is known to begin where the part does."""
+    """Whether that text is known to begin at the beginning of the part."""
     number: int | None = None
-    """Its number among the chunks of the part, from 0, where links count them."""
+    """Its number among the chunks of the part, from 0, if links count them."""
     among: tuple[int, ...] = ()
     """See `Chunk.among`."""
 
 
 class Links(NamedTuple):
-    """The chunks beside a chunk, as a parser wrote them."""
+    """The neighbours of a chunk, by the links that a parser wrote."""
 
     previous: str | None = None
     """The id of the one before it; None for none."""
@@ -280,14 +280,14 @@ OffsetFrame = Literal["document", "parent", "last", "only"]
 """The object that the framework's own offsets are relative to.
 
 `"document"`: the document, as far as the object tells. `"parent"`: some other
-object, so they say nothing here. `"last"`: the document, if this is its last
+object, so the offsets are of no use here. `"last"`: the document, if this is its last
 chunk, which at most one chunk can be. `"only"`: the document, if this is its one
 chunk, or if neighbours are not recorded at all (see `llamaindex_oprag`).
 """
 
 
 class Hit(NamedTuple):
-    """One retrieved object, before anything is known of its position.
+    """One retrieved object whose position is still unread.
 
     Hits are given best first; a hit's index in the list is its rank.
     """
@@ -297,24 +297,23 @@ class Hit(NamedTuple):
     metadata: Mapping[str, Any]
     """Its metadata; read, never written."""
     source: Any = None
-    """The object to hand back when the text stays as it is."""
+    """The object to hand back if the text stays unchanged."""
     subject: Any = None
     """The object that the user's callables and attribute names are applied to."""
     score: float | None = None
-    """As the retriever reported it."""
+    """The retriever's score."""
     document: str | None = None
-    """The document's id where the framework keeps it outside the metadata."""
+    """The document's id, if the framework keeps it outside the metadata."""
     offsets: tuple[int | None, int | None] | None = None
-    """Start and end character where the framework keeps them outside the
-    metadata."""
+    """Start and end character, if the framework keeps them outside the metadata."""
     frame: OffsetFrame = "document"
     """The object that `offsets` are relative to."""
     id: str | None = None
-    """The id by which a store keeps it; None where it is not known."""
+    """The id by which a store keeps it; None if not known."""
     chained: ChainedPlace | None = None
-    """Where the other chunks of its document prove it to be; None where unknown."""
+    """The place that the other chunks of its document prove; None if unknown."""
     links: Links | None = None
-    """The chunks beside it; None where the framework has no links."""
+    """Its neighbours; None if the framework has no links."""
 
 
 class FullText(NamedTuple):
@@ -324,16 +323,16 @@ class FullText(NamedTuple):
     """All of it: the parts with a separator between them."""
     exact: bool = True
     """Whether it is the document's text, character for character. If not, it was put
-    together from chunks, and is the text up to white space, or is not proved to be."""
+    together from chunks. Then it is the text apart from white space, or is unproved."""
     parts: tuple[str, ...] = ()
     """The texts of its parts (pages, rows, sections) in reading order, without those
-    that have no chunk; one for a document that was one text. Only of what was put
-    together from chunks."""
+    that have no chunk; one for a document that was one text. Only of a text that was
+    put together from chunks."""
     pages: tuple[tuple[Mapping[str, Any], Span], ...] = ()
-    """Of numbered parts: the metadata of each, and its span in the text."""
+    """The metadata of each numbered part, and its span in the text."""
 
     def page_names(self) -> list[str]:
-        """Name the parts for people: of several on a page as `page 3 (part 7)`."""
+        """Name the parts for people; several on one page as `page 3 (part 7)`."""
         parts = [(metadata, int(metadata[PART_INDEX])) for metadata, _ in self.pages]
         names = [name_part(*part) for part in parts]
         times = Counter(names)
@@ -347,7 +346,7 @@ def interleave(found: Any) -> Any:
     """Return the results of several searches as one list, the best of each first.
 
     Args:
-        found: A list of lists, each best first. Anything else is returned as it is.
+        found: A list of lists, each best first. Anything else is returned unchanged.
     """
     if not isinstance(found, (list, tuple)) or not found:
         return found

@@ -18,26 +18,26 @@ from oprag.landmarks import (
 )
 
 LONGEST_CITATION = 1_000
-"""Characters of a citation that was written before: a name, and two pages with theirs,
-are shorter."""
+"""The most characters of a citation that was written before. A name and two pages with
+their names are shorter."""
 
 UNKNOWN_DOCUMENT = "unknown document"
-"""The citation of what has neither a name nor a place."""
+"""The citation of a text that has neither a name nor a place."""
 
 
 _LONGEST_HEADING = 80
-"""Characters of a heading in a citation."""
+"""The most characters of a heading in a citation."""
 LONGEST_IN_LINE = 200
-"""Characters of a name or a label in a line."""
+"""The most characters of a name or a label in a line."""
 
 _ENDS = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]+")
-"""What ends a line, for any reader, and tabs."""
+"""Characters that end a line for any reader, and tabs."""
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
 )
-"""Control characters, and those that only say how others are shown: not the joiners
-inside Persian words and emoji (U+200C, U+200D), nor signs that Arabic numbers stand on.
+"""Control characters, and those that only control how others are shown. Not the joiners
+inside Persian words and emoji (U+200C, U+200D), nor signs under Arabic numbers.
 """
 _HALVES = re.compile("[\ud800-\udfff]")
 
@@ -47,8 +47,8 @@ def as_line(text: str, longest: int | None = LONGEST_IN_LINE) -> str:
 
     Args:
         text: Any text.
-        longest: Characters that are kept; None for all. Of a longer text the middle
-            goes: names of files differ at their ends.
+        longest: The most characters to keep; None for all. A longer text loses its
+            middle, because names of files differ at their ends.
 
     Returns:
         The text without line ends and tabs, which become a blank, and without other
@@ -81,15 +81,15 @@ def derive_citation(
 ) -> str:
     """Return a place for people: name, part, heading, rows, characters or position.
 
-    Of what is said at a time the time stands in the place of characters.
+    For a text that is said at a time, the time replaces the characters.
 
     Args:
-        name: The document's, as people call it.
-        metadata: With what names the part.
+        name: The document's name for people.
+        metadata: The metadata that name the part.
         part: The page or the part; None for none.
-        spans: Those that are read; empty where no characters are known.
-        position: What else says where it is (`chunk 7`); an empty text for nothing.
-        landmarks: What names the place besides; None for what the metadata say.
+        spans: The spans that are read; empty if no characters are known.
+        position: Another name of the place (`chunk 7`); an empty text for none.
+        landmarks: Further names of the place; None for those in the metadata.
     """
     place = [as_line(name)]
     if part is not None:
@@ -108,9 +108,9 @@ def derive_citation(
 def disambiguate_names(
     documents: Iterable[tuple[str, str]],
 ) -> dict[tuple[str, str], str]:
-    """Return what people call documents, by key and full name.
+    """Return the names of documents for people, by key and full name.
 
-    Of a whole path these are its last two parts, and more where others end alike.
+    The name of a whole path is its last two parts, or more if others end alike.
     """
     parts, names = 2, {each: _last_parts(each[1], 2) for each in documents}
     while True:
@@ -129,13 +129,13 @@ def disambiguate_names(
 
 
 def short_name(name: str) -> str:
-    """Return what people call a document alone: of a whole path the last two parts."""
+    """Return the name of one document for people: the last two parts of a path."""
     return _last_parts(name, 2)
 
 
 @lru_cache(maxsize=4096)
 def _last_parts(name: str, count: int) -> str:
-    """Return a name in one line; of a whole path of a machine the last parts."""
+    """Return a name in one line; if it is a whole path of a machine, the last parts."""
     name = as_line(name, None)
     if _WHOLE_PATH.match(name):
         parts = [part for part in re.split(r"[/\\]+", name) if part]
@@ -164,7 +164,7 @@ def name_counted(counted: str) -> str:
 def count_position(position: tuple[Any, ...] | None, part: int | None) -> str | None:
     """Return the number of a position that counts chunks, `7` or `3.2`.
 
-    None for a position of anything but numbers, and where none is known.
+    None if the position has anything but numbers, or if none is known.
     """
     values = _unsaid(position, part)
     if not values or not all(isinstance(value, Number) for value in values):
@@ -177,7 +177,7 @@ def count_position(position: tuple[Any, ...] | None, part: int | None) -> str | 
 
 
 def _unsaid(position: tuple[Any, ...] | None, part: int | None) -> tuple[Any, ...]:
-    """Return what the part does not say before; where there is no part, it is 0."""
+    """Return the values that do not repeat the part; without parts the part is 0."""
     values = position or ()
     is_said = part is not None or (len(values) > 1 and values[0] == 0)
     return values[1:] if is_said else values
@@ -188,7 +188,7 @@ def name_on_pages(
 ) -> str:
     """Name a span of a text by its pages: `page 3, characters 120-480`.
 
-    Of a span over several pages the first and the last are named.
+    If a span covers several pages, the first and the last are named.
     """
     on_it = [
         f"{page}, {name_characters(max(start, first) - first, to - first)}"
@@ -206,11 +206,11 @@ _PART_NAMES = (
     ("row", "row"),
     ("seq_num", "record"),
 )
-"""Keys of a part, and what it is to a reader; the first that is there counts."""
+"""Keys of a part, and the word for it; the first that is there counts."""
 
 
 def name_part(metadata: Mapping[str, Any], part: int) -> str:
-    """Name a part for people: `page 3`, or by its number, where nothing names it."""
+    """Name a part for people: `page 3`, or its number if nothing names it."""
     name = metadata.get(PART_NAME)
     if isinstance(name, str) and (line := as_line(name)):
         return line
@@ -224,7 +224,7 @@ def name_part(metadata: Mapping[str, Any], part: int) -> str:
         if isinstance(value, float) and value.is_integer():
             value = int(value)  # some stores make floats of integers
         if key == "page" and type(value) is int:
-            value += 1  # only here readers count from 0; a text is a printed label
+            value += 1  # this key alone counts from 0; a text is a printed label
         if label := as_line(str(value)):
             return f"{noun} {label}"
     return f"part {part}"

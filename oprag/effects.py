@@ -1,7 +1,7 @@
-"""One way for sync and async code: steps that ask for I/O, and what carries them out.
+"""One way for sync and async code: steps that ask for I/O, and code that does the I/O.
 
-What reads a store or asks a retriever is written once, as a generator that does no I/O:
-it yields what is to be done, and is sent what came of it.
+Code that reads a store or asks a retriever is written once, as a generator that does no
+I/O. It yields the calls to make, and is sent their results.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Effect(NamedTuple):
     """I/O that is to be done."""
 
     now: Callable[[], Any]
-    """Does it, for sync code."""
+    """Does the I/O, for sync code."""
     later: Callable[[], Awaitable[Any]]
     """Does the same, awaited."""
 
@@ -42,7 +42,7 @@ def describe_call(
 
 
 def describe_work(work: Callable[..., Any], *arguments: Any) -> Effect:
-    """Return work that sync code does at once; async code has it done in a thread."""
+    """Return work that sync code does directly, and async code in a thread."""
 
     def do_work() -> Any:
         return work(*arguments)
@@ -65,7 +65,7 @@ def advance(
     answer: Any = None,
     error: Exception | None = None,
 ) -> _RequestT | Finished[_T]:
-    """Answer the last request, or say what failed; return the next one, or the end."""
+    """Send steps a result or an error; return the next request, or the end."""
     try:
         return steps.send(answer) if error is None else steps.throw(error)
     except StopIteration as stop:
@@ -73,7 +73,7 @@ def advance(
 
 
 def run_effects(steps: Effects[_T]) -> _T:
-    """Do what the steps ask for; return their result. They are told what fails."""
+    """Do the requests of steps; return their result. Failures are thrown into them."""
     step = advance(steps)
     while not isinstance(step, Finished):
         answer = error = None
@@ -86,9 +86,10 @@ def run_effects(steps: Effects[_T]) -> _T:
 
 
 async def run_in_thread(work: Callable[[], _T]) -> _T:
-    """Do work in a thread of the event loop's own; context variables are the caller's.
+    """Do work in a thread of the event loop, with the context variables of the caller.
 
-    A caller that is cancelled goes on at once; the thread ends when its work is done.
+    A caller that is cancelled goes on immediately; the thread ends when its work is
+    done.
     """
     from asyncio import to_thread  # here, because its import takes long
 
@@ -98,9 +99,9 @@ async def run_in_thread(work: Callable[[], _T]) -> _T:
 async def arun_effects(
     steps: Effects[_T], run_in_thread: Callable[..., Awaitable[Any]] = run_in_thread
 ) -> _T:
-    """Async version of `run_effects`; what the steps do themselves is done in a thread.
+    """Async version of `run_effects`; the steps' own work is done in a thread.
 
-    They may be at long texts, or load what counts tokens.
+    They may work on long texts, or load a tokenizer.
     """
     step = await run_in_thread(partial(advance, steps))
     while not isinstance(step, Finished):

@@ -1,4 +1,4 @@
-"""What names a place beside characters: a heading, counted rows, a time, an address.
+"""Names of a place beside characters: a heading, counted rows, a time, an address.
 
 Read from the metadata of any framework's splitters and readers.
 """
@@ -12,19 +12,19 @@ from typing import Any, NamedTuple
 HEADING = "heading"
 """The headings over the beginning of a chunk, from the top down: `Lease > Rent`."""
 UNIT = "unit"
-"""What of its text is counted is in a chunk: `rows 12-25`, `cell 3`."""
+"""The counted units of its text in a chunk: `rows 12-25`, `cell 3`."""
 START_TIME = "start_time"
 """The second at which its text begins to be said."""
 END_TIME = "end_time"
-"""The second at which it has been said."""
+"""The second at which its text has been said."""
 PART_NAME = "part_name"
-"""What people call a part of a file that is no page: `slide 3`."""
+"""The name for people of a part of a file that is no page: `slide 3`."""
 LANDMARK_KEYS = (HEADING, UNIT, START_TIME, END_TIME)
 OF_THE_TEXT = (HEADING, UNIT)
 """Keys that follow from the text, so that no id is made of them."""
 
 BETWEEN = " > "
-"""Between the headings of a path."""
+"""The separator between the headings of a path."""
 _LEVELS = (
     tuple(f"Header {level}" for level in range(1, 7)),
     tuple(f"h{level}" for level in range(1, 7)),
@@ -48,7 +48,7 @@ _LONGEST = 10_000_000
 
 
 class Landmarks(NamedTuple):
-    """What names the place of a text."""
+    """The names of a text's place."""
 
     heading: str = ""
     """The path of headings; empty for none."""
@@ -61,7 +61,7 @@ _NO_LANDMARKS = Landmarks()
 
 
 def read_landmarks(metadata: Mapping[str, Any]) -> Landmarks:
-    """Read what names the place of a chunk."""
+    """Read the names of a chunk's place."""
     if _ALL_KEYS.isdisjoint(metadata):  # as most
         return _NO_LANDMARKS
     unit = metadata.get(UNIT)
@@ -74,9 +74,10 @@ def read_landmarks(metadata: Mapping[str, Any]) -> Landmarks:
 
 
 def join_landmarks(metadatas: Sequence[Mapping[str, Any]]) -> Landmarks:
-    """Return what names the place of chunks that are joined, in reading order.
+    """Return the names of the place of joined chunks, in reading order.
 
-    The first one's heading; rows and times from the first one's to the last one's.
+    They are the heading of the first chunk, and rows and times from the first chunk's
+    to the last one's.
     """
     first, last = read_landmarks(metadatas[0]), read_landmarks(metadatas[-1])
     if first is last:
@@ -89,7 +90,7 @@ def join_landmarks(metadatas: Sequence[Mapping[str, Any]]) -> Landmarks:
 
 
 def as_metadata(landmarks: Landmarks) -> dict[str, str | float]:
-    """Return what is known of them as metadata that every store keeps."""
+    """Return the known ones as metadata that every store keeps."""
     pairs = zip(LANDMARK_KEYS, landmarks, strict=True)
     return {key: value for key, value in pairs if value not in ("", None)}
 
@@ -97,7 +98,7 @@ def as_metadata(landmarks: Landmarks) -> dict[str, str | float]:
 def landmarks_beyond(
     metadata: Mapping[str, Any], landmarks: Landmarks
 ) -> dict[str, str | float]:
-    """Return those landmarks as metadata that the metadata do not say already."""
+    """Return as metadata those landmarks that the metadata do not already have."""
     if landmarks is _NO_LANDMARKS:
         return {}
     said = as_metadata(read_landmarks(metadata))
@@ -109,7 +110,7 @@ def landmarks_beyond(
 
 
 def name_units(noun: str, first: int, last: int) -> str:
-    """Name what is counted for people: `row 12`, `rows 12-25`."""
+    """Name counted units for people: `row 12`, `rows 12-25`."""
     return f"{noun} {first}" if first >= last else f"{noun}s {first}-{last}"
 
 
@@ -129,7 +130,7 @@ def name_times(landmarks: Landmarks) -> str:
 
 
 def find_address(metadata: Mapping[str, Any]) -> str | None:
-    """Return the address of a chunk, at its page or its second; None for no address."""
+    """Return the address of a chunk, at its page or its second; None for none."""
     for key in _ADDRESS_KEYS:
         value = metadata.get(key)
         if isinstance(value, str) and _ADDRESS.fullmatch(value):
@@ -153,7 +154,7 @@ def _at_place(address: str, metadata: Mapping[str, Any]) -> str:
 
 
 def _page_number(metadata: Mapping[str, Any]) -> int | None:
-    """Return the number of a page as viewers count, from 1."""
+    """Return the number of a page in the count of viewers, from 1."""
     for key, first in (("page", 0), ("page_number", 1)):
         value = metadata.get(key)
         if isinstance(value, float) and value.is_integer():

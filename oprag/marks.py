@@ -1,12 +1,12 @@
 r"""Marks that are written between texts, and texts that no mark can be mistaken for.
 
-What a model reads of passages has lines of ours: `[1] contract.txt, characters 0-120`
+The passages that a model reads have lines of ours: `[1] contract.txt, characters 0-120`
 before a passage, `[…]` for a gap, `[see above: [1]]`. A line of a text may begin in the
 same way: footnotes and lists of references do, also quoted, or with brackets of other
-scripts. It is written with a backslash before its bracket, as Markdown writes a bracket
-that means nothing; where a text has a backslash before such a bracket, it gets one
-more. So a line that begins as a mark is one, and the text can be read back. All other
-text is written as it is: a prompt stays as short as it was, and the same text is
+scripts. Such a line is written with a backslash before its bracket, as Markdown writes
+a bracket without a meaning. If a text has a backslash before such a bracket, it gets
+one more. So a line that begins as a mark is one, and the text can be read back. All
+other text is written unchanged: a prompt does not grow, and the same text is
 written alike each time.
 """
 
@@ -15,21 +15,21 @@ from __future__ import annotations
 import re
 
 GAP_MARK = "[…]"
-"""The mark where text was left out."""
+"""The mark in the place of text that was left out."""
 SEE_ABOVE = "[see above"
-"""How the line begins that names passages which were shown before."""
+"""The beginning of the line that names passages which were shown before."""
 LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
-"""What ends a line, for any reader."""
+"""Characters that end a line for any reader."""
 
 _INVISIBLE = (
     "\\s\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\U000e0000-\U000e0fff"
 )
-"""Blanks, and characters that hardly anybody sees, as a set of `re`."""
+"""Blanks and hardly visible characters, as a set of `re`."""
 _SKIP = rf"[{_INVISIBLE}]{{0,9}}"
 _OPEN, _CLOSE = "[\\[［【〔〖⁅❲⟦]", "[\\]］】〕〗⁆❳⟧]"
-"""Brackets, and those that are read as such."""
+"""Brackets, and characters that are read as brackets."""
 _DIGITS = "[\\d⁰¹²³⁴-⁹①-⑳]{1,12}"
 _MARK = re.compile(
     rf"{_OPEN}{_SKIP}(?:(?:(?:Chunk{_SKIP})?{_DIGITS}|…|\.\.\.){_SKIP}{_CLOSE}"
@@ -40,23 +40,23 @@ _UNSEEN = re.compile(f"[{_INVISIBLE}]")
 _SIGN_BEFORE = re.compile(
     r"""(?:[>*+#|_~`=•‣◦▪·–—"'“”„‘’«»(\[{\-]|(?<!\w)(?:\d{1,3}|[a-z])[.):])\Z"""
 )
-"""A sign before what is quoted, an entry of a list, or stands out."""
+"""A sign before a quotation, an entry of a list, or an emphasized text."""
 _LONGEST_SIGN = 5
 _LONGEST = 64
-"""Characters of a mark, as far as it tells what it is."""
+"""The most characters of a mark, up to its kind."""
 
 
 def escape_marks(text: str, separator: str = "\n\n") -> str:
     r"""Write a text so that none of its lines begins as a mark does.
 
     Args:
-        text: A text as its document has it.
-        separator: What is written between two texts. Where it ends no line, a mark may
-            stand behind it, and so none that the text has behind it is left there.
+        text: The text of a document.
+        separator: The string between two texts. If it does not end a line, a mark may
+            stand after it. Then the text keeps no such mark after the separator.
 
     Returns:
-        The text, in which a bracket that a mark would begin with has a backslash before
-        it; and one more where there is one, whatever stands before it.
+        The text. A bracket that would begin a mark has a backslash before it. If it had
+        one, it has one more, after any other characters.
 
     Example:
         >>> print(escape_marks("As shown before [5].\n[5] Smith 2019, characters 0-10"))
@@ -74,7 +74,7 @@ def escape_marks(text: str, separator: str = "\n\n") -> str:
 
 
 def unescape_marks(text: str) -> str:
-    """Return the text of which `escape_marks` wrote this."""
+    """Return the text from which `escape_marks` wrote this one."""
     read, at = [], 0
     for place in _find_escapes(text):
         read.append(text[at:place])
@@ -83,17 +83,17 @@ def unescape_marks(text: str) -> str:
 
 
 def length_written(text: str, start: int, length: int) -> int:
-    """Return how many characters a text of a length takes, as it was written.
+    """Return how many characters a text of some length takes when it is written.
 
     Args:
         text: A text with marks.
-        start: Where the text without marks begins in it.
-        length: Of the text in its document.
+        start: The index in it at which the text without marks begins.
+        length: The length of that text in its document.
     """
     added = 0
     while True:
         part = text[start : start + length + added + _LONGEST]
-        # Each backslash before it moves a bracket one further than in its document.
+        # Each backslash before a bracket moves it one further than in its document.
         of_text = [p for n, p in enumerate(_find_escapes(part)) if p - n < length]
         if len(of_text) == added:
             return length + added
@@ -101,7 +101,7 @@ def length_written(text: str, start: int, length: int) -> int:
 
 
 def _find_escapes(text: str) -> list[int]:
-    """Return where the backslashes are that were written before brackets of marks."""
+    """Return the places of the backslashes written before brackets of marks."""
     return [
         found.start() - 1
         for found in _MARK.finditer(text)
@@ -110,7 +110,7 @@ def _find_escapes(text: str) -> list[int]:
 
 
 def _begins_line(text: str, place: int, separator: str) -> bool:
-    """Whether nothing but signs of quotations and lists stands before a place."""
+    """Return whether only signs of quotations and lists stand before a place."""
     while place and text[place - 1] not in LINE_ENDS:
         if separator and text.endswith(separator, 0, place):
             return True

@@ -1,7 +1,7 @@
 """The flat metadata that oprag writes on every chunk, and its key names.
 
 Only strings and integers are written, absent values are left out, and no name
-is one that a framework reserves: every vector store keeps such metadata as it is.
+is one that a framework reserves. So every vector store keeps such metadata unchanged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from oprag.landmarks import OF_THE_TEXT
 DOC_KEY = "doc_key"
 """16 hex digits of the document's name: safe in every store's filters."""
 DOC_URI = "doc_uri"
-"""The document's own name: for people and look-ups, never for filters."""
+"""The document's name, for people and look-ups, never for filters."""
 DOC_VERSION = "doc_version"
 """The text and the splitter's settings: chunks of two versions never belong together.
 `settings-text`, each a short hash; see `document_version`."""
@@ -30,26 +30,26 @@ CHAR_START = "char_start"
 CHAR_END = "char_end"
 """One past the last character of the chunk, relative to its part."""
 CHUNK_HASH = "chunk_hash"
-"""`text_hash` of the chunk's own text, where that is the slice from `char_start` to
+"""`text_hash` of the chunk's text, if that is the slice from `char_start` to
 `char_end`. Without it, or on another text, nothing proves the place."""
 PART_INDEX = "part_index"
 """Number of the part (page, section) from 0; absent for a document that is one text.
 See `oprag.splitting.group_parts`."""
 TOKEN_COUNT = "token_count"
-"""Tokens of the chunk's own text."""
+"""Tokens of the chunk's text."""
 TOKEN_COUNTER = "token_counter"
 """Name of the counter behind `token_count`."""
 TEXT_LENGTH = "text_length"
-"""Characters of the part's whole text; on the first chunk of the part only, as the
-hashes are. See `text_stamp`."""
+"""Characters of the part's whole text. Only the first chunk of the part has it and the
+hashes. See `text_stamp`."""
 TEXT_HASH = "text_hash"
 """`text_hash` of that text."""
 NONSPACE_HASH = "nonspace_hash"
-"""The same of its characters that are no white space; only beside chunks of other
+"""The same hash of the text without its white space. Only beside chunks of other
 splitters, which drop white space."""
 DOC_SCOPE = "doc_scope"
-"""The folder or source that the document was indexed from; on the first chunk of the
-document only. See `oprag.indexing.source_scope`."""
+"""The folder or source that the document was indexed from. Only the first chunk of the
+document has it. See `oprag.indexing.source_scope`."""
 
 SCORE_KEYS = ("relevance_score", "score")
 """Keys that rerankers and retrievers write a score under; the first one counts."""
@@ -58,25 +58,25 @@ RESULT = "oprag"
 """The reserved key of results: their place, in one short string. See
 `oprag.result_key`."""
 CITATION = "oprag_citation"
-"""The place for people, beside it with `citations=True` alone; see
+"""The place for people, beside `RESULT` with `citations=True` alone; see
 `oprag.chunk.Passage.citation`."""
 NUMBERS = "oprag_numbers"
-"""The key of an agent's state for the place of each number."""
+"""The key of an agent's state that holds the place of each number."""
 WHY = "oprag_why"
-"""The key of a run's metadata for why its results were chosen."""
+"""The key of a run's metadata that says why its results were chosen."""
 
 RESULT_KEYS = (RESULT, CITATION)
 """The reserved keys of results; `oprag.place_of` reads them."""
 EARLIER_HASH = "oprag_hash"
-"""The key of a text's hash in results of before the one key."""
+"""The key of a text's hash in older results, before there was the one key."""
 EARLIER_KEYS = (
     *("oprag_rank", "oprag_number", "oprag_document", "oprag_key", "oprag_part"),
     *("oprag_start", "oprag_end", "oprag_spans", "oprag_proof", "oprag_unfit"),
     *("oprag_problem", "oprag_bare", "oprag_ids", EARLIER_HASH),
 )
-"""The keys that an index or a checkpoint may hold from then: read, never written."""
+"""The older keys that an index or a checkpoint may hold: read, never written."""
 ALL_RESULT_KEYS = (*RESULT_KEYS, *EARLIER_KEYS)
-"""All that is no metadata of a chunk."""
+"""All keys that are no metadata of a chunk."""
 _OF_RESULTS = frozenset(ALL_RESULT_KEYS)
 
 STAMP_KEYS = (TEXT_LENGTH, TEXT_HASH, NONSPACE_HASH)
@@ -87,7 +87,7 @@ OF_ONE_CHUNK = frozenset((CHAR_START, CHAR_END, CHUNK_INDEX, N_CHUNKS, *OF_ONE_T
 """Keys that do not hold for a result that is not one whole chunk."""
 
 UNNAMED = "unnamed-"
-"""The beginning of the key of a text without a name: each is a document of its own."""
+"""The beginning of the key of a text without a name. Each is a document by itself."""
 
 OWN_KEYS = (
     DOC_KEY,
@@ -109,18 +109,18 @@ OWN_KEYS = (
 _HIGHEST = 2**63 - 1
 """The highest number that a store's column of 64 bits holds."""
 _LONGEST_NUMBER = 15
-"""Digits a string may have and be a position; longer ones are hashes or ids."""
+"""Digits that a string may have and be a position; longer ones are hashes or ids."""
 
 _KEY_DIGITS = 16
 _OID = bytes.fromhex("6ba7b8129dad11d180b400c04fd430c8")
 """`uuid.NAMESPACE_OID`, without the import."""
 _VARIANTS = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))
-"""The digit of a UUID that says which kind it is, by the hashed one in its place."""
+"""The digit of a UUID that says its kind, by the hashed digit in the same place."""
 _SETTINGS_DIGITS, _TEXT_DIGITS = 6, 12
 
 
 def as_number(value: Any) -> int | None:
-    """The position that a metadata value gives, or None when it is not one.
+    """Return the position that a metadata value gives, or None if it is not one.
 
     Non-negative integers of 63 bits, floats and decimals without a fraction (stores
     turn integers into them) and strings of up to 15 ASCII digits are positions.
@@ -166,12 +166,12 @@ def drop_reserved_keys(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def text_stamp(text: str, *, exact: bool = True) -> dict[str, str | int]:
-    """Return what proves later that a text was put together from its chunks as it was.
+    """Return the stamp that later proves a rebuilt text to be unchanged.
 
     Args:
-        text: The whole text of a part, as it was split.
+        text: The whole text of a part, before it was split.
         exact: Whether its chunks are slices of it that touch. If not, they may lack
-            white space, and what they hold is proved without it.
+            white space, and the text is proved apart from white space.
 
     Returns:
         Metadata for the first chunk of the part, in the order of `OWN_KEYS`.
@@ -188,8 +188,8 @@ def span_stamp(source: str, span: tuple[int, int], text: str) -> dict[str, str |
     Args:
         source: The text that the span counts in.
         span: The characters of the chunk.
-        text: The chunk's text. Where it is the slice itself, and no white space
-            differs, its hash proves that later.
+        text: The chunk's text. If it is the slice itself, and no white space
+            differs, its hash later proves that.
     """
     start, end = span
     stamp: dict[str, str | int] = {CHAR_START: start, CHAR_END: end}
@@ -206,20 +206,20 @@ def text_hash(text: str) -> str:
 def short_hash(text: str, digits: int) -> str:
     """Return some decimal digits of the SHA-256 of a text.
 
-    Three of them are one token of cl100k, where hex digits take a token for less than
-    two: who prints metadata to a model pays half as much. 12 digits are 40 bits, and
-    the length is beside them: a text that is not the one that was hashed passes for
-    it less than once in 10^12 times. 6 tell the few settings in one store apart.
+    Three of them are one token of cl100k, while a token holds fewer than two hex
+    digits. So metadata that is printed to a model costs half as much. 12 digits are
+    40 bits, and the length is beside them. Another text passes for the hashed one less
+    than once in 10^12 times. 6 digits tell the few settings in one store apart.
     """
     number = int.from_bytes(_digest(text)[:12], "big") % 10**digits
     return str(number).zfill(digits)  # sooner than a format does it
 
 
 def document_version(settings: str, texts: Iterable[str]) -> str:
-    """Return what tells the chunks of one text and one splitter from all others.
+    """Return the mark of all chunks of one text and one splitter.
 
     Args:
-        settings: What decides where the text is cut, and the token counter.
+        settings: The settings that decide the cuts, and the token counter.
         texts: The text, or those of all parts in reading order.
 
     Returns:
@@ -279,7 +279,7 @@ def chunk_id(
         index: Number of the chunk in its part, from 0.
         version: Its `doc_version`.
         part: Its `part_index`.
-        offset: Where the text that was split begins, if it was a chunk itself.
+        offset: Start of the text that was split, if it was a chunk itself.
     """
     return make_named_id(f"{_part_of_ids(name, version, part, offset)}/{index}")
 
@@ -298,13 +298,13 @@ def chunk_ids(
 
 
 def _part_of_ids(name: str, version: str, part: int | None, offset: int) -> str:
-    """Return what the ids of all chunks of one part are made of."""
+    """Return the start of the strings that the ids of one part are hashed from."""
     number = "" if part is None else part
     return f"{document_key(name)}/{version}/{number}/{offset}"
 
 
 def is_in_all(key: str, value: object, metadatas: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether all metadata have a value under a key; False for an array."""
+    """Return whether all metadata have a value under a key; False for an array."""
     try:
         return all(bool(key in each and each[key] == value) for each in metadatas)
     except ValueError:
@@ -315,25 +315,25 @@ def make_indexed_id(metadata: Mapping[str, Any], index: int) -> str:
     """Return the id that `index_documents` gives to a chunk.
 
     It is made of the chunk's document, version and part, its number in the document,
-    and all metadata that are not oprag's, nor headings of the text. So other metadata
-    give another id, and that of a chunk beside it can be computed, if both have the
-    same.
+    and all metadata that neither oprag wrote nor are headings of the text. So other
+    metadata give another id. The id of a neighbouring chunk can be computed, if both
+    have the same metadata.
 
     Args:
-        metadata: Of the chunk, or of one beside it.
+        metadata: Of the chunk, or of a neighbouring one.
         index: Its `chunk_index`.
     """
     return indexed_ids(metadata)(index)
 
 
 def indexed_ids(metadata: Mapping[str, Any]) -> Callable[[int], str]:
-    """Return what gives the id of each chunk that has such metadata by its number.
+    """Return a function that gives the id of each chunk with such metadata by number.
 
     See `make_indexed_id`.
     """
     start = metadata.get(CHAR_START)
     others = [
-        # LangChain's, which says again where the chunk begins.
+        # LangChain's key, which repeats the start of the chunk.
         (key, None if key == "start_index" and value == start else value)
         for key, value in metadata.items()
         if key not in OWN_KEYS and key not in OF_THE_TEXT
@@ -348,7 +348,8 @@ def indexed_ids(metadata: Mapping[str, Any]) -> Callable[[int], str]:
 def make_named_id(name: str) -> str:
     """Return the stable id of anything that has a name: `uuid5` in `NAMESPACE_OID`.
 
-    Written out, because each chunk beside a hit needs one, and this takes a third.
+    Written out, because each chunk beside a hit needs one, and this takes a third of
+    the time.
     """
     import hashlib  # here: it takes a part of the time of `import oprag`
 
@@ -359,11 +360,11 @@ def make_named_id(name: str) -> str:
 
 
 def make_joined_id(ids: Sequence[str], slices: Sequence[tuple[int, int]] = ()) -> str:
-    """Stable id of what was made of several chunks, or of slices of them.
+    """Return the stable id of a text made of several chunks, or of slices of them.
 
     Args:
         ids: Of the chunks, in reading order.
-        slices: Spans, in characters, where not all of each chunk is in it: other
+        slices: Spans, in characters, if it does not hold each chunk whole. Other
             slices of the same chunks have other ids.
     """
     places = "".join([f"\n{start}-{end}" for start, end in slices]) if slices else ""
@@ -381,13 +382,13 @@ def chunk_metadata(
     """Return the flat metadata for all chunks of one document.
 
     Args:
-        name: The document's own name.
+        name: The document's name.
         parts: The chunks of each part (a page, a section) in reading order: start,
             end and tokens of each. One part for a document that is a single text. A
             part may be empty.
-        token_counter: Name of the counter that `token_count` comes from; with
-            an empty name the counts are left out, because nobody could tell
-            later what they count.
+        token_counter: Name of the counter that `token_count` comes from. If it is
+            empty, the counts are left out, because nobody could tell later which
+            tokens they count.
         numbers: `part_index` of each part; None to count several from 0.
         version: `doc_version`; left out if empty.
 

@@ -50,7 +50,7 @@ def require(
 
 
 def _release(version: str) -> list[int]:
-    """The numbers of a version before anything else: `"0.3.68rc1"` is 0.3.68."""
+    """Return the numbers at the beginning of a version: `"0.3.68rc1"` is 0.3.68."""
     numbers = re.match(r"[\d.]*", version)
     return [int(part) for part in numbers[0].split(".") if part] if numbers else []
 
@@ -59,13 +59,13 @@ def find_bundled_folder(package: str, *parts: str) -> Path | None:
     """Find a folder inside an installed package without importing the package.
 
     Args:
-        package: Import name. Its parents are imported, it is not.
+        package: Import name. Its parents are imported, but it is not.
         *parts: The folder's path inside the package.
 
     Returns:
-        The folder, or None where the package or the folder is not there.
+        The folder, or None if the package or the folder is not there.
     """
-    # Here, so that `import oprag` does not take as long again.
+    # Imported here, so that `import oprag` does not take twice as long.
     from pathlib import Path
 
     try:

@@ -1,13 +1,13 @@
 """The idea of the project: retrieved chunks, back in the order the author wrote them.
 
-Retrieval returns chunks best first. A reader, human or model, understands them
-better in the order of the document they come from (OP-RAG, arXiv:2409.01666,
-section 3; DOS RAG, arXiv:2506.03989, section 3). `document_order` is that step:
+Retrieval returns chunks best first. A reader, human or model, understands them better
+in the order of the document they come from (OP-RAG, arXiv:2409.01666, section 3; DOS
+RAG, arXiv:2506.03989, section 3). `document_order` is that step:
 
     best first:      chunk 7, chunk 2, chunk 9, chunk 3
     document order:  chunk 2, chunk 3, chunk 7, chunk 9
 
-Which chunks are kept is decided before, best first (`oprag/context/budget.py`).
+The chunks to keep are chosen before that, best first (`oprag/context/budget.py`).
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ def document_order(
 ) -> list[Chunk]:
     """Put chunks in reading order: documents one after another, each by position.
 
-    Inside a document chunks follow `position`; those without one come last, by
-    rank. Equal positions (one chunk retrieved twice, a page whose order is not proved)
-    are in rank order, but for the chunks of a chain (`Chunk.among`).
+    Inside a document, chunks follow `position`. Those without one come last, by rank.
+    Equal positions (one chunk retrieved twice, a page whose order is not proved) are in
+    rank order, except for the chunks of a chain (`Chunk.among`).
 
     Args:
         chunks: In any order; their ranks say how good they are. Not changed.
-        sort_documents: How the documents follow one another. `"best_rank"`: by
-            the best rank among a document's chunks. A function from the chunks of
-            one document, best first, to a sort key: ascending, ties by best rank.
+        sort_documents: The order of the documents. `"best_rank"`: by the best rank
+            among a document's chunks. A function from the chunks of one document, best
+            first, to a sort key: ascending, ties by best rank.
 
     Returns:
-        A new list with the same objects: a permutation of the input. Ordering
-        it again changes nothing. O(n log n).
+        A new list with the same objects: a permutation of the input. Ordering it again
+        changes nothing. O(n log n).
 
     Raises:
         InvalidOptionError: The function failed, or its keys cannot be compared.
 
     Source:
         OP-RAG (arXiv:2409.01666), section 3, orders the chunks of one document.
-        How several documents follow one another is this project's choice.
+        The order of several documents is this project's choice.
     """
     groups = group_by_document(chunks)
     documents = _documents_in_order(groups, sort_documents)
@@ -63,7 +63,7 @@ def rank_order(chunks: Iterable[Chunk]) -> list[Chunk]:
 
 
 def group_by_document(chunks: Iterable[Chunk]) -> dict[str, list[Chunk]]:
-    """Chunks of each document, documents and chunks in order of appearance."""
+    """Group chunks by document, documents and chunks in order of appearance."""
     groups: dict[str, list[Chunk]] = {}
     for chunk in chunks:
         groups.setdefault(chunk.document_key, []).append(chunk)

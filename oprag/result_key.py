@@ -1,19 +1,23 @@
 """The place of a result in one short string: the reserved key `oprag`.
 
-Applications print metadata into prompts, so the string holds only what the rest of the
-metadata does not say. Its fields stand apart by blanks:
+Applications print metadata into prompts, so the string holds only the facts that the
+rest of the metadata lacks. Its fields are separated by blanks:
 
     3 984-1679 s123456789012
 
-The rank (`-` for none; `3#5` is passage [5] of a conversation). The spans, after the
-part that they count from: `2:984-1679`; of further ones the gap before them and their
-length: `984-1679,2+100` ends at 1781; `984` where the end is not known;
-`@7` for the seventh chunk, where characters are not known; `~3.1` for the second of a
-chain on a page whose order is not known (`Chunk.among`); `-` for no place. Letters
-and the text's hash (`text_hash`): how the place is known (`_LETTERS`), `x` for a text
-that is as long as its span and not the slice, `b` where a token budget has no room for
-its place. Then, only where they are needed: `!missing_position` (a problem), `key=`,
-`name=` and, to the end, `citation=`.
+The rank (`-` for none; `3#5` is passage [5] of a conversation).
+
+The spans, after the part that they count from: `2:984-1679`. For each further span, the
+gap before it and its length: `984-1679,2+100` ends at 1781. `984` if the end is not
+known; `@7` for the seventh chunk, if characters are not known; `~3.1` for the second of
+a chain on a page whose order is not known (`Chunk.among`); `-` for no place.
+
+Letters and the text's hash (`text_hash`). A letter for the proof of the place
+(`_LETTERS`), `x` for a text that has the length of its span and is not the slice, `b`
+if a token budget has no room for its place.
+
+Then, only if they are needed: `!missing_position` (a problem), `key=`, `name=` and, to
+the end, `citation=`.
 """
 
 from __future__ import annotations
@@ -61,41 +65,41 @@ class WrittenPlace(NamedTuple):
     """The place that a component wrote on a result."""
 
     rank: int | None
-    """Its place in the list that was retrieved, 0 = best; None where several lists were
+    """Its place in the list that was retrieved, 0 = best; None if several lists were
     joined, whose ranks are not those of one list."""
     text_hash: str
-    """`text_hash` of the text that the place is of."""
+    """`text_hash` of the text that the place describes."""
     spans: tuple[Span, ...] = ()
-    """The spans of the document in the text. The only one is empty where the end is not
-    known; none where no character is known."""
+    """The spans of the document in the text. The only one is empty if the end is not
+    known. There is none if no character is known."""
     part: int | None = None
     """The page, row or part that the spans count from; None for a document of one
     text."""
     counted: str | None = None
-    """The number of a chunk whose characters are not known, as its citation says it."""
+    """The number of a chunk whose characters are not known, as in its citation."""
     among: tuple[int, ...] = ()
     """See `oprag.chunk.Chunk.among`."""
     proof: Proof = "none"
-    """How the place is known; see `oprag.chunk.Proof`."""
+    """The proof of the place; see `oprag.chunk.Proof`."""
     is_slice: bool = True
-    """False where the text is as long as its span and is not known to be the slice."""
+    """False if the text has the length of its span and is not known to be the slice."""
     has_room: bool = True
-    """False where a token budget has no room for the place beside the text."""
+    """False if a token budget has no room for the place beside the text."""
     number: int | None = None
     """The number under which a model read it in a conversation; None elsewhere."""
     problem: str | None = None
     """The kind of error that `on_problem="warn"` did not raise; None for none."""
     document_key: str | None = None
-    """The key of its document; None where the other metadata give it. `#…` is what
-    follows the key that they give (one of several files of a name)."""
+    """The key of its document; None if the other metadata give it. `#…` is the rest
+    after the key that they give (one of several files of a name)."""
     document_name: str | None = None
-    """What people call the document; None where the other metadata say it."""
+    """The document's name for people; None if the other metadata give it."""
     citation: str | None = None
-    """The place for people; None where it follows from all this."""
+    """The place for people; None if it follows from the other fields."""
 
     @property
     def whole(self) -> Span | None:
-        """From the first character to the last; None where the first is not known."""
+        """From the first character to the last; None if the first is not known."""
         if not self.spans:
             return None
         return Span(self.spans[0].start, self.spans[-1].end)
@@ -136,7 +140,7 @@ def _encode_where(place: WrittenPlace) -> str:
 
 
 def read_written(metadata: Mapping[str, Any]) -> WrittenPlace | None:
-    """Read the place that a component wrote on a result; None where none did."""
+    """Read the place that a component wrote on a result; None if none did."""
     written = metadata.get(RESULT)
     if type(written) is str:
         return _decode(written)
@@ -151,13 +155,13 @@ def is_result(metadata: Mapping[str, Any]) -> bool:
 
 
 def read_number(metadata: Mapping[str, Any]) -> int | None:
-    """Return the number under which a model read a result; None where it read none."""
+    """Return the number under which a model read a result; None if none read it."""
     written = read_written(metadata)
     return None if written is None else written.number
 
 
 def is_joined(metadata: Mapping[str, Any]) -> bool:
-    """Return whether a result is joined over gaps, and so no slice of its document."""
+    """Return whether a result is joined over gaps, and so is no slice of a document."""
     written = read_written(metadata)
     return written is not None and len(written.spans) > 1
 
@@ -169,10 +173,10 @@ def is_unchanged(metadata: Mapping[str, Any], text: str) -> bool:
 
 
 def drop_rank(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a result of one of several lists that were joined.
+    """Return the metadata of a result from one of several joined lists.
 
-    The rank in its list is not that in the joined one. Metadata of anything else are
-    returned as a copy.
+    Its rank is dropped, because it is not its rank in the joined list. Metadata of
+    anything else are returned as a copy.
     """
     written = read_written(metadata)
     if written is None:
@@ -213,7 +217,7 @@ def _decode_among(text: str | None) -> tuple[int, ...]:
 def _encode_spans(spans: Sequence[Span]) -> str:
     """Write spans: the first by its ends, the others by the gap before and the length.
 
-    Merged passages have small gaps, so that most numbers have few digits.
+    Merged passages have small gaps, so most numbers have few digits.
     """
     if not spans:
         return ""
@@ -226,7 +230,7 @@ def _encode_spans(spans: Sequence[Span]) -> str:
 
 
 def _decode_spans(text: str) -> tuple[Span, ...] | None:
-    """Read what `_encode_spans` wrote; None for anything else."""
+    """Read a string from `_encode_spans`; None for anything else."""
     if text in ("", "-"):
         return ()
     first, *others = text.split(",")

@@ -1,4 +1,4 @@
-"""Stored chunks as retrieval reads them, and what its rules say of each document."""
+"""Reads stored chunks as retrieval does, and applies its rules to each document."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from oprag.stores import StoredChunk, is_own, make_hit
 
 
 def examine(chunk: StoredChunk | Hit) -> Hit:
-    """Read a chunk as retrieval would see it; its `source` is as a store keeps it.
+    """Read a chunk the way retrieval would; its `source` has the form of a store.
 
     Args:
         chunk: A stored one, or a hit that an adapter made of a framework object.
@@ -65,12 +65,12 @@ class Group(NamedTuple):
     """The chunks of one document."""
 
     key: str
-    """Its key, as retrieval groups by; empty where the chunks name no document."""
+    """The key by which retrieval groups; empty if the chunks name no document."""
     name: str
     members: list[int]
     """Numbers of its chunks, in the order of the store."""
     shared_name: str | None = None
-    """The key that several files of its name would have; None for none."""
+    """The key that several files of its name would share; None for none."""
 
 
 def group_chunks(
@@ -96,7 +96,7 @@ NAMELESS = Identity("", "")
 
 
 def _separate(hits: Sequence[Hit], group: Group) -> list[Group]:
-    """Divide a group that is of several files, as its positions show."""
+    """Divide a group into its files, if positions show that it is of several."""
     members = [hits[i] for i in group.members]
     if not group.key or all(is_own(hit.metadata) for hit in members):
         return [group]
@@ -117,9 +117,9 @@ def read_places(
     position_keys: PositionKeys | None,
     problems: dict[str, OpragError] | None = None,
 ) -> list[Chunk]:
-    """Read the places of one document as retrieval does, with the ends as recorded.
+    """Read the places of one document as retrieval does, with the recorded ends.
 
-    Retrieval claims no end where the text is not as long as was recorded.
+    Retrieval claims no end if the text does not have the recorded length.
     """
     documents = [Identity(name, name)] * len(hits)
     chunks = read_chunks(
@@ -140,9 +140,9 @@ def _set_end(chunk: Chunk, hit: Hit) -> Chunk:
 def read_group(
     hits: Sequence[Hit], name: str, position_keys: PositionKeys | None
 ) -> list[Chunk] | PositionError:
-    """Read the places and check them, as retrieval does; or the error it raises.
+    """Read the places and check them, as retrieval does; or return its error.
 
-    Retrieval may find some of them, which other keys order.
+    Retrieval may also find only some of the chunks, which other keys order.
     """
     found = [] if position_keys is not None else read_by_others(hits)
     read = [_read_together(some, name, position_keys) for some in (hits, *found)]
@@ -175,19 +175,19 @@ def check_group(
     position_keys: PositionKeys | None,
     chains: DocumentChains | None = None,
 ) -> list[Chunk] | None:
-    """Note what is wrong with the positions of one document.
+    """Note problems with the positions of one document.
 
     Args:
         chunks: Those of the index.
         group: The document.
-        findings: Gets what is wrong.
-        position_keys: As retrieval takes it.
-        chains: The order of its pages, where positions lack; None for no document
-            that lacks them. Chunks that it orders have no problem.
+        findings: Gets the problems.
+        position_keys: The option that retrieval takes.
+        chains: The order of its pages, if positions are missing; None for a document
+            that has them. Chunks that it orders have no problem.
 
     Returns:
-        Its chunks as retrieval reads them, in the order of the store; None where it
-        refuses them.
+        Its chunks as retrieval reads them, in the order of the store; None if
+        retrieval refuses them.
     """
     hits = [chunks[i] for i in group.members]
     read = read_group(hits, group.name, position_keys)
@@ -221,16 +221,16 @@ def find_chains(
     *,
     scoped: bool = True,
 ) -> DocumentChains | None:
-    """Return the order of a document's pages by overlaps, where it has no positions.
+    """Return the order of a document's pages by overlaps, if it has no positions.
 
     Args:
         hits: All its chunks.
-        error: What retrieval says of it; or the chunks that it reads.
-        position_keys: As retrieval takes it.
+        error: The error that retrieval raises for it; or the chunks that it reads.
+        position_keys: The option that retrieval takes.
         scoped: Whether nothing hides chunks.
 
     Returns:
-        None where it has positions, or its pages are not known.
+        None if it has positions, or its pages are not known.
     """
     lacks = isinstance(error, PositionError) and Unplaced.is_said_by(error)
     if position_keys is not None or not lacks:
@@ -250,7 +250,7 @@ def _find_concerned(
     name: str,
     position_keys: PositionKeys | None,
 ) -> Sequence[int]:
-    """Numbers of the chunks that an error is about; all where it names none."""
+    """Return the numbers of the chunks that an error is about; all if it names none."""
     if isinstance(error, MissingPositionError):
         lenient = read_places(hits, name, position_keys, {})
         without = [i for i, chunk in enumerate(lenient) if chunk.position is None]

@@ -1,8 +1,8 @@
 """Examines an index: can it be put in document order, and if not, why?
 
-`diagnose` applies retrieval's own rules to every document. With the full texts at hand
-it proves every position (`oprag.locating` says how), and `plan_repair` says what to
-write so that the index is right.
+`diagnose` applies the rules of retrieval itself to every document. With the full texts
+it proves every position (`oprag.locating` says how), and `plan_repair` returns the
+changes that correct the index.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from oprag.positions import DocumentKey, Identity, PositionKeys, identify_docume
 from oprag.stores import StoredChunk, is_own
 
 _FEW = 3
-"""Fewer documents of one chunk each may be so by chance."""
+"""If there are fewer documents of one chunk each, it may be by chance."""
 _PROBLEMS = {
     "moved": "wrong_position",
     "placed": "unrecorded_position",
@@ -55,14 +55,14 @@ _PROBLEMS = {
 
 
 class RepairPlan(NamedTuple):
-    """The changes of a repair, and the chunks it leaves as they are."""
+    """The changes of a repair, and the chunks that it leaves unchanged."""
 
     changes: Sequence[Change]
-    """One per chunk that is written, the chunks of a document together."""
+    """One for each chunk that is written, the chunks of a document together."""
     unproved: Sequence[Example]
-    """All chunks that stay without a proved place, and those that nothing is written
-    on, as their document could not be read after it (`damaged`): the chunks of a
-    document together, those without a source last."""
+    """All chunks that stay without a proved place, and those that are left unwritten
+    because their document could not be read afterwards (`damaged`). The chunks of a
+    document come together, those without a source last."""
     diagnosis: Diagnosis
     """The index before the repair."""
 
@@ -79,26 +79,27 @@ def diagnose(
     """Examine the chunks of an index.
 
     Args:
-        chunks: As the store gives them (`ChunkStore.read`), in its order; metadata
-            that LlamaIndex wrote are read as it reads them. Nothing is written to.
+        chunks: From `ChunkStore.read`, in the order of the store. Metadata that
+            LlamaIndex wrote are read the way LlamaIndex reads them. Nothing is written
+            to them.
         documents: The full texts, to prove every position: anything that
             `oprag.documents.document_source` takes. Documents are found by `doc_uri`,
             by the identity that the chunks carry, or by `file_path`, `source`,
-            `file_name`, `url` or `title`; chunks without such a name by their text,
-            where one document alone holds it and the documents can be listed.
-        sample: Chunks to look at, the first ones; None for all. Where these say too
-            little of a document (one chunk without a position, pages alone) all its
+            `file_name`, `url` or `title`. Chunks without such a name are found by their
+            text, if only one document holds it and the documents can be listed.
+        sample: Chunks to look at, the first ones; None for all. If they show too
+            little of a document (one chunk without a position, pages alone), all its
             chunks are looked at.
         total: Counts the chunks of the store, for `Diagnosis.total` of a sample; None
-            where `chunks` is a list, or nothing counts them.
-        position_keys: As retrieval takes it, where the index needs it.
+            if `chunks` is a list, or nothing counts them.
+        position_keys: The option that retrieval takes, if the index needs it.
         document_key: The same.
 
     Returns:
-        The verdict, and the problems with the options that were given.
+        The verdict, and the problems that remain with these options.
 
     Raises:
-        InvalidOptionError: `sample` is no such number, or `documents` holds no texts.
+        InvalidOptionError: `sample` is no count, or `documents` holds no texts.
     """
     if total is None and isinstance(chunks, Sized):
         total = partial(len, chunks)
@@ -120,24 +121,24 @@ def plan_repair(
     position_keys: PositionKeys | None = None,
     document_key: DocumentKey | None = None,
 ) -> RepairPlan:
-    """Return what to write so that the positions of an index are the proved ones.
+    """Return the changes that make the positions of an index the proved ones.
 
-    Nothing is written. Chunks that have no proved place keep what they have, but for
-    a position that the source disproves; they get the name of their document. Where
-    the source holds not one chunk of a document, that stays as it is altogether; so do
-    chunks of others beside those that oprag indexed, as the document is there twice.
-    Where all chunks of a document are proved, the first gets the length and hash of
-    the text (`oprag.metadata.text_stamp`), if it has none. Reserved keys of results
-    (`oprag_…`) are removed. Once the changes are written, a second plan is empty; so
-    is that of an index whose repair was broken off and done again. A document that is
-    damaged, or carries a hash of its text, stays as it is if it could not be read whole
-    after it.
+    Nothing is written. Chunks without a proved place keep their metadata, except for a
+    position that the source disproves, and get the name of their document. If the
+    source holds not one chunk of a document, that document stays unchanged altogether.
+    So do other programs' chunks beside those that oprag indexed, as the document is
+    there twice. If all chunks of a document are proved, the first gets the length and
+    hash of the text (`oprag.metadata.text_stamp`), if it has none. Reserved keys of
+    results (`oprag_…`) are removed. Once the changes are written, a second plan is
+    empty. So it is if a repair was broken off and done again. A document that is
+    damaged, or carries a hash of its text, stays unchanged if it could not be read
+    whole afterwards.
 
     Args:
         chunks: All chunks of the index, each with its id in the store.
         documents: The full texts; see `diagnose`, as for the other options.
-        position_keys: Where the recorded positions are.
-        document_key: What names the document.
+        position_keys: The keys of the recorded positions.
+        document_key: The key that names the document.
 
     Raises:
         InvalidOptionError: `documents` holds no texts.
@@ -160,7 +161,7 @@ def plan_repair(
 
 
 class Examination:
-    """All that is found of the chunks of a store, one document after the other."""
+    """All findings on the chunks of a store, one document after the other."""
 
     def __init__(
         self,
@@ -178,7 +179,7 @@ class Examination:
         self._findings = Findings(self.id_of)
         self._chained: list[tuple[Group, Counts]] = []
         self._starts = [-1] * len(chunks)
-        """Return each chunk's start in its source, where that is proved; else -1."""
+        """Each chunk's start in its source, if that is proved; else -1."""
         proofs = None if sources is None else self._compare(sources)
         groups = group_chunks(chunks, document_key)
         ordered = bool(chunks)
@@ -208,7 +209,7 @@ class Examination:
         )
 
     def _report_chains(self) -> Iterator[Problem]:
-        """Say of how many pages without positions the overlaps prove the order."""
+        """Report for how many pages without positions the overlaps prove the order."""
         if not self._chained:
             return
         ordered = sum(counts.ordered for _, counts in self._chained)
@@ -242,7 +243,7 @@ class Examination:
         return Proofs(**{field.name: counts[field.name] for field in fields(Proofs)})
 
     def _note(self, name: str, document: ProvedDocument, numbers: list[int]) -> None:
-        """Note what the source says of one version of a document."""
+        """Note the findings of the source on one version of a document."""
         spans = [location.span for location in document.placement.locations]
         found = zip(numbers, document.verdicts, spans, document.holds, strict=True)
         for i, verdict, span, holds in found:
@@ -260,7 +261,7 @@ class Examination:
                 self._findings.add(kind, i, name, detail)
 
     def _find_ids_of_chunks(self, document_key: DocumentKey | None) -> bool:
-        """Note files of which each chunk has a document id; whether there are any."""
+        """Note files whose chunks all differ in document id; return whether any do."""
         files: dict[str, dict[str, list[int]]] = {}
         for i, hit in enumerate(self.chunks if document_key is None else ()):
             file, identity = Identity.file_of(hit.metadata), identify_document(hit)
@@ -278,7 +279,7 @@ class Examination:
         return found
 
     def _is_ordered(self, group: Group) -> bool:
-        """Ask the rules of retrieval of one document; whether they and proofs agree."""
+        """Read a document as retrieval does; return whether it and proofs agree."""
         if not group.key:
             for i in group.members:
                 detail = keys_of(self.chunks[i])

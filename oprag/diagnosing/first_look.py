@@ -1,7 +1,6 @@
 """A look at a sample of the store beside the first question.
 
-Who builds on an index should hear of what is wrong with it once, and not question by
-question.
+Developers should hear of problems of their index once, and not question by question.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from oprag.positions import Unplaced
 from oprag.stores import SearchedChunks, make_hit
 
 _SAMPLE = 200
-"""Chunks that are looked at."""
+"""The number of chunks that are looked at."""
 _DOCUMENTS = 3
-"""Documents whose other chunks are read, as they may show the order of these."""
+"""The most documents whose other chunks are read, as these may show their order."""
 _MOST = 350
-"""Chunks of one of them."""
+"""The most chunks of one of them."""
 _PATIENCE = 0.03
-"""Seconds that the first question waits for what is found."""
+"""Seconds that the first question waits for the findings."""
 _FAILING = ("missing_document", "unscoped_position", "conflicting_text")
 _DOUBTFUL = ("shared_name",)
 _MEANING = {
@@ -46,9 +45,9 @@ _NAME_IT = "Give document_key=, the key that names the document."
 
 
 class FirstLook:
-    """Looks at a store once, for a component; a question never fails by it.
+    """Looks at a store once, for a component; no question fails because of it.
 
-    Chunks in memory are looked at at once, all others in a thread.
+    Chunks in memory are looked at immediately, all others in a thread.
     """
 
     def __init__(self) -> None:
@@ -58,7 +57,7 @@ class FirstLook:
         self._beginning = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy looks itself."""
+        """Make copies that have not looked yet: each looks for itself."""
         return FirstLook, ()
 
     def __deepcopy__(self, _: Any) -> FirstLook:
@@ -79,7 +78,7 @@ class FirstLook:
             self._is_begun = True
         try:
             seen = None if options.documents is not None else chunks()
-        except Exception:  # noqa: BLE001 -- a question does not fail by it
+        except Exception:  # noqa: BLE001 -- no question fails because of it
             seen = None
         if seen is None:
             return
@@ -92,7 +91,7 @@ class FirstLook:
         self._thread.start()
 
     def tell(self, problems: Problems) -> None:
-        """Warn once of what was found, as soon as it is."""
+        """Warn once of the findings, as soon as there are any."""
         if self._thread is not None:
             self._thread.join(_PATIENCE)
             if self._thread.is_alive():
@@ -105,7 +104,7 @@ class FirstLook:
     def _look(self, chunks: SearchedChunks, options: ContextOptions) -> None:
         try:
             self._found = judge_sample(chunks, options)
-        except Exception:  # noqa: BLE001 -- a question does not fail by it
+        except Exception:  # noqa: BLE001 -- no question fails because of it
             self._found = None
 
 
@@ -181,14 +180,14 @@ def _count_unordered(
 def _read_whole(
     hits: Sequence[Hit], chunks: SearchedChunks, options: ContextOptions, *, cut: bool
 ) -> Sequence[Hit] | None:
-    """Read all chunks of a document; None where that is not known, or takes long."""
+    """Read all chunks of a document; None if that is not possible, or takes long."""
     unplaced = Unplaced.find_all(hits, options.document_key)
     if not unplaced or unplaced[0].selected_by is None:
         return None
     key, value = unplaced[0].selected_by
     read = run_effects(chunks.select({key: [value]}, _MOST + 1))
     if read is None:
-        return None if cut else hits  # more of it may follow
+        return None if cut else hits  # more chunks of it may follow
     return None if len(read) > _MOST else [make_hit(chunk) for chunk in read]
 
 

@@ -26,7 +26,7 @@ _ORDINALS = (CHUNK_INDEX, "split_id")
 
 
 class ProvedDocument(NamedTuple):
-    """One version of a document: its chunks, and where its source has them."""
+    """One version of a document: its chunks, and their places in the source."""
 
     members: list[int]
     """Numbers of its chunks among those of the document."""
@@ -35,14 +35,14 @@ class ProvedDocument(NamedTuple):
     """One per chunk: `proved`, `moved`, `placed`, `ambiguous`, `not_found`, `blank`;
     see `Proofs`."""
     holds: list[bool | None]
-    """Whether the recorded span holds the text, one per chunk; None where no span of
-    the whole document is recorded."""
+    """Whether the recorded span holds the text, one per chunk; None if no span of the
+    whole document is recorded."""
     source: str
     """The document's text."""
 
     @property
     def foreign(self) -> bool:
-        """Whether the source holds not one chunk, so that it proves nothing."""
+        """Whether the source holds none of the chunks, so that it proves nothing."""
         kinds = {*self.verdicts}
         return "not_found" in kinds and kinds <= {"not_found", "blank"}
 
@@ -56,7 +56,7 @@ def prove(
     """Prove the places of the chunks of one document.
 
     Returns:
-        One for each version, which covers the source alone.
+        One for each version, since only chunks of one version cover the source.
     """
     found = []
     for members in group_by_version(chunk.metadata for chunk in chunks).values():
@@ -91,9 +91,9 @@ def _keep_undisputed(
 ) -> Placement:
     """Keep recorded places if each holds its chunk's text and no two are the same.
 
-    The order of a store does not say which of two equal texts is where. If recorded
-    places leave a gap that others do not, the order of numbers (`numbered`) disproves
-    them; that of a store does not, as a chunk may be lost.
+    The order of a store does not say which of two equal texts is at which place. If
+    recorded places leave a gap that others do not, the order of numbers (`numbered`)
+    disproves them. The order of a store does not, as a chunk may be lost.
     """
     spans = [
         Span(*chunk.span)
@@ -123,17 +123,17 @@ def _keep_undisputed(
 
 
 def _fit(document: ProvedDocument) -> tuple[bool, int, int]:
-    """How well a text fits the chunks: whole, where recorded, and how many are in it.
+    """Return how well a text fits the chunks: whole, at recorded places, how many.
 
-    Words between two tags are in the page as it is and as it is shown; a cover
-    without a gap, or what is recorded, tells which of the two was indexed.
+    Words between two tags are both in the raw page and in the displayed one. A cover
+    without a gap, or the recorded places, tell which of the two was indexed.
     """
     found = sum(verdict != "not_found" for verdict in document.verdicts)
     return document.placement.order is not None, document.holds.count(True), found
 
 
 def _orders(group: Sequence[Hit]) -> Iterator[Order]:
-    """Orders that the index records, then that of the store."""
+    """Yield the orders that the index records, then that of the store."""
     for key in _ORDINALS:
         numbers = [as_number(chunk.metadata.get(key)) for chunk in group]
         known = [number for number in numbers if number is not None]
@@ -154,7 +154,7 @@ def _holds(source: str, chunk: Chunk) -> bool | None:
 
 
 def _shifts(recorded: Sequence[Chunk], locations: Sequence[Location]) -> dict[int, int]:
-    """How far each part lies after the start of the source, as most chunks say."""
+    """Return how far each part lies after the start of the source, by most chunks."""
     votes: dict[int, Counter[int]] = {}
     for chunk, location in zip(recorded, locations, strict=True):
         if chunk.part is not None and chunk.span and location.span:
@@ -180,7 +180,7 @@ def _verdict(
 
 
 def _tight(source: str, span: Span) -> tuple[int, int]:
-    """A span without the white space at its ends."""
+    """Return a span without the white space at its ends."""
     found = source[slice(*span)]
     left = len(found) - len(found.lstrip())
     return span.start + left, span.start + len(found.rstrip())

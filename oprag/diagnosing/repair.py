@@ -1,9 +1,9 @@
 """Repairs: they write proved positions, and nothing else.
 
-Every chunk of a document that is known gets the document's key and name, so that a
-document stays one. `char_start` and `char_end` are written where the source proves
-them; `chunk_index`, `n_chunks` and the length and hash of the text where the chunks
-cover the source without a gap, so that all are known to be there.
+Every chunk of a known document gets the document's key and name, so that a document
+stays one. `char_start` and `char_end` are written if the source proves them.
+`chunk_index`, `n_chunks` and the length and hash of the text are written if the chunks
+cover the source without a gap, since then all are known to be there.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from oprag.positions import NODE_CONTENT, PART_KEYS, PositionKeys, rewritten
 from oprag.stores import make_hit
 
 _ROUNDS = 5
-"""Plans that are made for one repair; the second one is usually empty."""
+"""The most plans for one repair; the second one is usually empty."""
 
 _UNPROVED = frozenset({"ambiguous", "not_found", "blank"})
 
@@ -57,7 +57,7 @@ class Change(NamedTuple):
     document: str
     """Name of its document."""
     metadata: Mapping[str, Any]
-    """The chunk's metadata as the store keeps it now."""
+    """The chunk's metadata that the store has now."""
     update: Mapping[str, Any]
     """Keys to set; None for those to remove."""
 
@@ -80,12 +80,13 @@ def plan_changes(
 ) -> tuple[list[Change], dict[int, str]]:
     """Plan the repair of one document until nothing is left to plan.
 
-    What a plan writes may prove more, or show more to be false: a chunk that no longer
-    counts from the start of a page is compared with the whole text.
+    A plan that is written may prove more places, or show more to be false. For example,
+    a chunk that no longer counts from the start of a page is compared with the whole
+    text.
 
     Returns:
-        What is written; and why a chunk stays without a proved place, or nothing is
-        written on it, by its number among `chunks`.
+        The changes to write. And the reason for each chunk without a proved place, or
+        without its change, by its number among `chunks`.
     """
     now = list(chunks)
     why: dict[int, str] = {}
@@ -127,11 +128,11 @@ def _is_harmed(
     *,
     damaged: bool,
 ) -> bool:
-    """Whether a document that is damaged, or carries a hash of its text, loses by it.
+    """Return whether a repair harms a document that is damaged, or has its text's hash.
 
-    It does not where its text can be read after the repair as it was before, or is its
-    source's then: places that fit a text that was cut are no places of the text that
-    was indexed.
+    It does no harm if the text can be read after the repair as before it, or then
+    equals the source. Otherwise the places may fit a text that was cut, and not the
+    text that was indexed.
     """
     stamped = any(TEXT_HASH in chunk.metadata for chunk in before)
     if not (damaged or stamped):
@@ -154,10 +155,11 @@ def _text(name: str, chunks: Sequence[Hit]) -> FullText | None:
 def _renewals(
     name: str, chunks: Sequence[Hit], proved: Sequence[ProvedDocument]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Numbers of chunks, and the metadata that a store is to keep of them.
+    """Yield numbers of chunks, and the metadata that a store is to keep of them.
 
-    None for those that are right already, whose source seems to be another text, or
-    that are without a version beside others that have one: oprag indexed these.
+    Chunks that are right already are left out, and those whose source seems to be
+    another text. So are chunks without a version beside others that have one, which
+    oprag indexed.
     """
     versioned = {
         DOC_VERSION in chunks[document.members[0]].metadata for document in proved
@@ -177,8 +179,8 @@ def _renew_version(
     group = [chunks[i] for i in document.members]
     names = {DOC_KEY: document_key(name), DOC_URI: name}
     if (full := _text(name, group)) is not None:
-        # A text that is whole by its own hash: a source that differs was changed since,
-        # and in one that does not, places count from the start of a page.
+        # Its own hash proves that this text is whole. If the source differs, it was
+        # changed since. If it does not, places count from the start of a page.
         places = _correct_places(full, group, document)
         for at, (i, chunk) in enumerate(zip(document.members, group, strict=True)):
             span = places.get(at)
@@ -209,11 +211,11 @@ def _renew_version(
 def _correct_places(
     full: FullText, group: Sequence[Hit], document: ProvedDocument
 ) -> dict[int, Span]:
-    """Return the places of chunks that are not where their own text has them.
+    """Return the right places of chunks that are recorded at wrong ones.
 
     Returns:
-        By their numbers in the group; none for texts other than the source, nor where
-        characters count from the start of a page.
+        The places by number in the group. None if the text is not that of the source,
+        or if characters count from the start of a page.
     """
     if full.pages or full.text != document.source or document.placement.order is None:
         return {}
@@ -227,9 +229,9 @@ def _correct_places(
 
 
 def _stamp(group: Sequence[Hit], document: ProvedDocument) -> dict[str, str | int]:
-    """Length and hash of the source, if the first chunk does not have them already.
+    """Return length and hash of the source, if the first chunk lacks them.
 
-    A version that was recorded has to be of that text.
+    If a version was recorded, it has to be of that text.
     """
     order = document.placement.order or []
     spans = [document.placement.locations[i].span for i in order]
@@ -251,7 +253,7 @@ def _stamp(group: Sequence[Hit], document: ProvedDocument) -> dict[str, str | in
 
 
 def _numbers_agree(group: Sequence[Hit], document: ProvedDocument) -> bool:
-    """Whether the chunk numbers that are there follow the proved places."""
+    """Return whether the chunk numbers that are there follow the proved places."""
     numbered = sorted(
         (number, location.span)
         for chunk, location in zip(group, document.placement.locations, strict=True)
@@ -269,7 +271,7 @@ def _write_stored(
     renew: Callable[[Mapping[str, Any]], dict[str, Any]],
     offsets: tuple[int | None, int | None] | None,
 ) -> dict[str, Any]:
-    """The metadata of a chunk, renewed; those of a node of LlamaIndex's, too."""
+    """Return a chunk's metadata renewed, and those of its LlamaIndex node as well."""
     kept = chunk.source.metadata
     stored = renew(kept)
     content = kept.get(NODE_CONTENT)
@@ -284,7 +286,7 @@ def _write_stored(
 def _rename(
     metadata: Mapping[str, Any], *, names: Mapping[str, str], span: Span | None
 ) -> dict[str, Any]:
-    """The metadata of a chunk of the same text, with its document's name and place."""
+    """Return metadata with the document's name and a place, for an unchanged text."""
     renewed = {**drop_reserved_keys(metadata), **names}
     if span is not None:
         renewed[CHAR_START], renewed[CHAR_END] = span
@@ -304,7 +306,7 @@ def _renew(
         return {**drop_reserved_keys(metadata), **entry}
     renewed = replace_positions(metadata, entry)
     if any(key in metadata for key in PART_KEYS):
-        # It counted from the start of a part, and other chunks still may.
+        # It counted from the start of a part, and that of other chunks still may.
         renewed.pop("start_index", None)
     numbers = (CHUNK_INDEX, N_CHUNKS) if keep else ()
     return renewed | {key: metadata[key] for key in numbers if key in metadata}

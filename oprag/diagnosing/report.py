@@ -18,7 +18,7 @@ class Example:
     """A chunk that has a problem."""
 
     chunk: str
-    """The store's id of it, or its number in the order of the store."""
+    """The store's id of the chunk, or its number in the order of the store."""
     document: str
     detail: str
 
@@ -32,15 +32,15 @@ class Problem:
     message: str
     """The problem, in one sentence."""
     chunks: int
-    """Chunks concerned."""
+    """Chunks that have it."""
     documents: int
-    """Documents concerned; 0 where the chunks name none."""
+    """Documents that have it; 0 if the chunks name none."""
     examples: tuple[Example, ...]
-    """At most five, in the order of the store."""
+    """The first ones, at most five, in the order of the store."""
     serious: bool = True
-    """Whether order, or a whole document, is impossible with it. A place that the
-    source neither proves nor disproves is not serious, nor what only the exact text of
-    a whole document lacks."""
+    """Whether it makes order, or a whole document, impossible. A place that the source
+    neither proves nor disproves is not serious. Neither is a lack that only prevents
+    the exact text of a whole document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,36 +60,36 @@ class Proofs:
     blank: int
     """White space alone, so any place fits."""
     no_source: int
-    """No source is known by any name that the chunk carries."""
+    """No name that the chunk carries leads to a source."""
     documents: int
     """Documents with a source; several versions of one count each."""
     complete: int
-    """Those whose chunks cover the source without a gap: all are there."""
+    """Those whose chunks cover the source without a gap, so that all are there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Whether an index can be put in document order, and what is wrong with it."""
+    """Whether an index can be put in document order, and the problems with it."""
 
     verdict: Verdict
-    """- `ordered`: with the options given; of `verify()`, those of the component. All
-      chunks were looked at.
+    """- `ordered`: with the options given, or for `verify()` those of the component.
+      All chunks were looked at.
     - `sampled`: the chunks that were looked at are in order, and there are others.
     - `not ordered`: positions are missing, wrong, or contradict each other.
-    - `damaged`: a document of oprag's cannot be read whole, whatever the order: chunks
-      of it are missing, cut, altered, or of several versions."""
+    - `damaged`: a document of oprag's cannot be read whole, in any order. Chunks of it
+      are missing, cut, altered, or of several versions."""
     chunks: int
     """Chunks examined."""
     sampled: bool
     """Whether there are more, which were not looked at."""
     total: int | None
-    """Chunks that the store holds; None where that is not known."""
+    """Chunks that the store holds; None if not known."""
     documents: int
     """Documents that the chunks name."""
     problems: tuple[Problem, ...]
     """The problems with the options, in the order of the examination."""
     proofs: Proofs | None
-    """None where no sources were given."""
+    """None if no sources were given."""
 
     @property
     def healthy(self) -> bool:
@@ -107,7 +107,7 @@ class Diagnosis:
         return f"{self.chunks:,} of {count_nouns(self.total, 'chunk')} sampled"
 
     def __str__(self) -> str:
-        """Return the verdict and what it is of, and each problem on a line."""
+        """Return the verdict with its scope, and each problem on a line."""
         verdict: str = self.verdict
         if self.verdict == "sampled":
             verdict = "no fault in the sample"
@@ -122,7 +122,7 @@ class Diagnosis:
 
 
 EXAMPLES = 5
-"""The first examples of each kind of problem."""
+"""The number of examples of each kind of problem, the first ones."""
 
 MESSAGES = {
     "empty": "There are no chunks: index the documents, or examine the collection that "
@@ -170,17 +170,17 @@ MESSAGES = {
 
 
 CHAINED = "ordered_by_overlaps"
-"""The kind that says of how many pages the overlaps of their chunks prove the order."""
+"""The kind that says for how many pages overlaps of chunks prove the order."""
 EMPTY = Problem("empty", MESSAGES["empty"], 0, 0, ())
 """The problem of an index without chunks."""
 
 _NOT_SERIOUS = ("unproved_position", "unstamped", "inexact", "cut_characters")
 DAMAGE = frozenset({"altered_text", "incomplete"})
-"""Problems that damage an index, where they keep a document from being read whole."""
+"""Problems that damage an index, if they prevent a document from being read whole."""
 
 
 class Findings:
-    """Gathers problems: counts, and the first examples of each kind.
+    """Gathers problems: their counts, and the first examples of each kind.
 
     Args:
         id_of: Returns the store's id of a chunk, by its number.

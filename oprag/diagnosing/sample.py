@@ -1,8 +1,8 @@
-"""A sample of a store: its first chunks, and those without which these say too little.
+"""A sample of a store: its first chunks, and others if these show too little.
 
 A chunk that is alone in its document needs no position, and pages order chunks of
-different pages. That a sample shows no more of a document says nothing of the store:
-all chunks of such documents are looked at.
+different pages. If a sample shows no more of a document, that proves nothing about the
+store. So all chunks of such documents are looked at.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Sample(NamedTuple):
     is_all: bool
     """Whether the store has no others."""
     total: int | None = None
-    """Chunks that the store holds, where that is known."""
+    """Chunks that the store holds, if known."""
 
 
 def take_sample(
@@ -37,18 +37,18 @@ def take_sample(
     position_keys: PositionKeys | None = None,
     document_key: DocumentKey | None = None,
 ) -> Sample:
-    """Take the first chunks, and the others of documents that these say too little of.
+    """Take the first chunks, and all others of documents of which they show too little.
 
     Args:
-        chunks: All that the store holds.
+        chunks: All chunks of the store.
         number: How many to take; None for all.
-        total: Counts all chunks, where more are there than were taken; None where they
-            cannot be counted.
-        position_keys: As retrieval takes it.
+        total: Counts all chunks, if there are more than were taken; None if they cannot
+            be counted.
+        position_keys: The option that retrieval takes.
         document_key: The same.
 
     Raises:
-        InvalidOptionError: `number` is no such number, or something else is given.
+        InvalidOptionError: `number` is no count, or another value is impossible.
     """
     check_option("sample", number)
     check_option("position_keys", position_keys)
@@ -82,9 +82,9 @@ def take_sample(
 
 
 def _says_too_little(chunks: Sequence[Chunk]) -> bool:
-    """Whether chunks are in order only because no others of the document are seen."""
+    """Return whether chunks are in order only as no others of the document are seen."""
     if any(chunk.position is None and chunk.text.strip() for chunk in chunks):
-        return True  # as it seems to be alone
+        return True  # it seems to be alone
     if all(is_own(chunk.metadata) for chunk in chunks):
         return False
     alone = len({chunk.text for chunk in chunks}) == 1

@@ -15,22 +15,22 @@ from oprag.positions import DocumentKey, identify_document
 from oprag.stores import is_own
 
 _NAMES = ("file_path", "source", "file_name", "filename", "url", "title")
-"""Keys that may hold a name that the source knows, where the identity is another."""
+"""Keys that may hold a name that the source knows, if the identity is another one."""
 
 _KEPT = 64
-"""Documents whose texts are kept, those read last."""
+"""The number of documents whose texts are kept, those read last."""
 _LISTED = 3
-"""Names of given documents that are shown."""
+"""The most names of given documents that are shown."""
 
 
 class Sources:
     """Full texts, found for chunks.
 
     Args:
-        documents: The texts. Those that can be listed (`DocumentSource.names`) are
+        documents: The texts. If they can be listed (`DocumentSource.names`), they are
             searched for chunks that carry no name. A source with a `readings(name)`
-            method may give several texts of one document, such as an HTML file as it
-            is and as it is shown.
+            method may give several texts of one document, such as the raw and the
+            displayed text of an HTML file.
     """
 
     def __init__(self, documents: SourceLike) -> None:
@@ -42,15 +42,15 @@ class Sources:
     def group(
         self, chunks: Sequence[Hit], document_key: DocumentKey | None
     ) -> tuple[dict[str, list[int]], list[int]]:
-        """Group chunks by the document they are from.
+        """Group chunks by the document that they are from.
 
-        Chunks that oprag indexed stay with the document that they name. Others without
-        a name that is known are looked for in all texts, where these can be listed;
-        they belong to a document if no other holds their text.
+        Chunks that oprag indexed stay with the document that they name. Other chunks
+        without a known name are looked for in all texts, if these can be listed. They
+        belong to a document if no other holds their text.
 
         Returns:
             The numbers of the chunks of each document, in the order of `chunks`, and
-            those of the chunks that none was found for.
+            those of the chunks for which none was found.
         """
         found = [self._name(chunk, document_key) for chunk in chunks]
         pairs = enumerate(zip(found, chunks, strict=True))
@@ -64,9 +64,9 @@ class Sources:
         return groups, [i for i, name in enumerate(found) if name is None]
 
     def sought(self, hit: Hit, document_key: DocumentKey | None) -> str:
-        """Say by what names a chunk's source was looked for, and what names there are.
+        """List the names by which a chunk's source was looked for, and the known names.
 
-        Where the documents cannot be listed only the first.
+        If the documents cannot be listed, only the first of these are given.
         """
         tried = dict.fromkeys(_names(hit, document_key))
         tried.pop(str(hit.metadata.get(DOC_KEY)), None)  # says nothing to people
@@ -99,7 +99,7 @@ class Sources:
     def _match_by_text(
         self, chunks: Sequence[Hit], nameless: Sequence[int]
     ) -> Iterator[tuple[int, str]]:
-        """Chunks, and the only document that holds their text."""
+        """Yield chunks, and the only document that holds their text."""
         pieces = [squeeze(chunks[i].text) for i in nameless]
         holders: list[list[str]] = [[] for _ in nameless]
         for name in sorted(map(str, self._source.names())) if any(pieces) else ():

@@ -23,38 +23,38 @@ from oprag.positions import Unplaced
 from oprag.stores import ChunkStore
 
 _LISTED = 3
-"""Errors that are shown."""
+"""The most errors that a message shows."""
 _SENTENCE_END = re.compile(r"(?<=\.) (?=[A-Z])")
 _NOT_OF_OPTIONS = ("divided_file", "wrong_position")
-"""Problems of an index that no options of a component mend."""
+"""Problems of an index that no option of a component mends."""
 
 
 class Verifiable:
     """A component that searches a store, and can examine it before any question."""
 
     def verify(self, sample: int | None = 200) -> Diagnosis:
-        """Return before the first question what would fail question by question.
+        """Report before the first question every problem that questions would meet.
 
         Args:
-            sample: Chunks of the store to look at, the first ones; None for all. Where
-                these say too little of a document (one chunk without a position,
-                pages alone) all its chunks are looked at.
+            sample: Chunks of the store to look at, the first ones; None for all. If
+                they show too little of a document (one chunk without a position,
+                pages alone), all its chunks are looked at.
 
         Returns:
-            All that the doctor finds on them: see `oprag.diagnosing.Diagnosis`. Its
-            verdict is `ordered` only where all chunks were looked at, else `sampled`.
+            All findings of the doctor on them: see `oprag.diagnosing.Diagnosis`. Its
+            verdict is `ordered` only if all chunks were looked at, else `sampled`.
 
         Raises:
-            UnfitIndexError: The store is empty; or chunks lack what names their
-                document or their position, or these cannot be true (with
-                `documents`: be found in the full texts); or the full text of a
-                document cannot be had. The error carries the diagnosis.
-            InvalidOptionError: `sample` is not possible, or what store is searched
-                cannot be seen.
+            UnfitIndexError: The store is empty. Or chunks name no document or no
+                position. Or these cannot be true (with `documents`: cannot be found
+                in the full texts). Or the full text of a document cannot be had. The
+                error carries the diagnosis.
+            InvalidOptionError: `sample` is not possible, or the searched store cannot
+                be seen.
 
         Warns:
-            PositionWarning: In the place of `UnfitIndexError`, with
-                `on_problem="warn"`, where questions are answered all the same.
+            PositionWarning: Instead of `UnfitIndexError`, if questions are still
+                answered, with `on_problem="warn"`.
         """
         asked = self._verification()
         return asked.report(type(self).__name__, *run_effects(asked.steps(sample)))
@@ -71,17 +71,17 @@ class Verifiable:
 
 
 class VerifiableOver:
-    """A component that is given what was retrieved, and can examine where from."""
+    """A component that is given search results, and can examine their store."""
 
     def verify(self, searched: Any = None, sample: int | None = 200) -> Diagnosis:
-        """Return before the first question what would fail question by question.
+        """Report before the first question every problem that questions would meet.
 
         Args:
-            searched: What is retrieved from: a store, an index or a retriever.
+            searched: The searched object: a store, an index or a retriever.
             sample: As in `Verifiable.verify`.
 
         Returns:
-            All that the doctor finds: see `oprag.diagnosing.Diagnosis`.
+            All findings of the doctor: see `oprag.diagnosing.Diagnosis`.
 
         Raises:
             UnfitIndexError: As `Verifiable.verify` does.
@@ -112,13 +112,13 @@ class VerifiableOver:
         return self._verification_over(searched)
 
     def _verification_over(self, searched: Any) -> Verification:
-        """Return the demands of the component on what is searched."""
+        """Return the demands of the component on the searched object."""
         raise NotImplementedError
 
 
 _Found: TypeAlias = tuple[Diagnosis, int, list[OpragError], list[OpragError]]
-"""What is there, the number of documents, and the errors of those that cannot be read,
-and of those that cannot be put in order."""
+"""The diagnosis, the number of documents, and two lists of errors: of documents that
+cannot be read, and of documents that cannot be put in order."""
 
 
 class Verification(NamedTuple):
@@ -127,18 +127,18 @@ class Verification(NamedTuple):
     stores: Sequence[ChunkStore]
     """The stores that it searches, read through its search's filter."""
     options: ContextOptions
-    """Its own, with the full texts in which it finds places, through that filter."""
+    """The component's options, with full texts for finding places, filtered alike."""
     full: DocumentSource | None = None
-    """Where it reads full documents, through that filter."""
+    """The source of full documents, read through that filter."""
     find: Callable[[Sequence[Hit], ContextOptions], Any] | None = None
-    """Finds what is read for chunks of a document, where it is not the chunks that are
-    put in order; raises what a question would."""
+    """Finds the texts to read for chunks of a document, unless the chunks themselves
+    are put in order. Raises the errors that a question would."""
     read_found: Callable[[Any, ContextOptions], Effects[Any]] | None = None
-    """Reads what was found."""
+    """Reads the texts that were found."""
     overlaps: bool = False
     """Whether it asks the store for the order of chunks without positions."""
     inside: Sequence[object] = ()
-    """What the chunks come through: those of oprag put them in order before."""
+    """The components that the chunks come through. Those of oprag order them first."""
 
     def steps(self, sample: int | None) -> Effects[_Found]:
         """Examine the store."""
@@ -162,7 +162,7 @@ class Verification(NamedTuple):
             try:
                 if self.full is not None and group.key:
                     yield load_texts_then(reading, partial(_read, hits))
-                # What has no name cannot be read in full.
+                # Chunks without a document name cannot be read in full.
                 errors = refused if self.full is None or group.key else unread
                 found = yield load_texts_then(
                     strict, partial(self.find or _order, hits)
@@ -170,7 +170,7 @@ class Verification(NamedTuple):
                 if self.read_found is not None:
                     errors = unread
                     yield from self.read_found(found, strict)
-            except InvalidOptionError:  # what is wrong with an option
+            except InvalidOptionError:  # an option is wrong
                 raise
             except OpragError as error:
                 left: OpragError | None = error
@@ -180,7 +180,7 @@ class Verification(NamedTuple):
         return diagnosis, len(groups), unread, refused
 
     def _count(self) -> int | None:
-        """Count the chunks that are searched; None where a filter hides some."""
+        """Count the chunks that are searched; None if a filter hides some."""
         counts = [None if store.filters else store.count() for store in self.stores]
         known = [count for count in counts if count is not None]
         return sum(known) if len(known) == len(counts) else None
@@ -196,7 +196,7 @@ class Verification(NamedTuple):
     def _say_of_index(
         self, error: OpragError, hits: Sequence[Hit], group: Group
     ) -> OpragError | None:
-        """Return an error as questions have it; None where chunks prove their order."""
+        """Return an error as questions raise it; None if the chunks prove an order."""
         strict = self._strict
         scoped = not any(store.filters for store in self.stores)
         chains = find_chains(hits, error, strict.position_keys, scoped=scoped)
@@ -216,7 +216,7 @@ class Verification(NamedTuple):
 
     @property
     def _chain(self) -> list[ContextOptions]:
-        """The options of all that puts chunks in order, its own last."""
+        """The options of all components that order chunks, this one's last."""
         chain: list[ContextOptions] = []
         for each in self.inside:
             if isinstance(each, Verifiable):
@@ -248,7 +248,7 @@ class Verification(NamedTuple):
         unread: Sequence[OpragError],
         refused: Sequence[OpragError],
     ) -> Diagnosis:
-        """Say what was found; see `Verifiable.verify`."""
+        """Report the findings; see `Verifiable.verify`."""
         names = " and ".join(store.name for store in self.stores)
         if not diagnosis.chunks:
             message = (
@@ -277,7 +277,7 @@ class Verification(NamedTuple):
                 raise unfit
             warn(message, unfit)
         elif diagnosis.verdict == "not ordered":
-            # But for the options of the component, which put documents in order.
+            # Not for this component, whose options put the documents in order.
             problems = [
                 each
                 for each in diagnosis.problems
@@ -302,7 +302,7 @@ def _say_once(messages: Sequence[str]) -> str:
 
 
 def _read(hits: Sequence[Hit], options: ContextOptions) -> None:
-    """Read the full texts of a document's chunks as Self-Route does."""
+    """Read the full texts of a document's chunks, the way Self-Route does."""
     source: Any = options.documents
     named = replace(options, documents=None, on_problem="warn")
     arranged = arrange(hits, named)
@@ -311,9 +311,9 @@ def _read(hits: Sequence[Hit], options: ContextOptions) -> None:
 
 
 def _order(hits: Sequence[Hit], options: ContextOptions) -> None:
-    """Put the chunks of a document in order, or raise what a question would."""
+    """Put the chunks of a document in order, or raise the error of a question."""
     arrange(hits, options)
-    if options.merge and options.documents is not None:  # gaps are to be filled
+    if options.merge and options.documents is not None:  # test that gaps are filled
         arrange(hits[::2], options)
     if options.documents is None:  # only some of them may be retrieved
         read = read_group(hits, "", options.position_keys)
@@ -326,14 +326,14 @@ def list_verified_stores(
     chunk_store: Callable[[Any], ChunkStore],
     instead: str,
 ) -> list[ChunkStore]:
-    """Return the stores that `verify()` looks at, read as the search's filter admits.
+    """Return the stores that `verify()` looks at, read through the search's filter.
 
-    Of a store that cannot be read through the filter all chunks are looked at.
+    If a store cannot be read through the filter, all its chunks are looked at.
 
     Args:
-        searches: What each of its retrievers searches, and the filter.
-        chunk_store: How the adapter reads the chunks of it.
-        instead: How the store can be examined by itself, and what else to give.
+        searches: The searched object of each of its retrievers, and the filter.
+        chunk_store: The adapter's way to read the chunks of such an object.
+        instead: Advice for the message: the way to examine the store separately.
 
     Raises:
         InvalidOptionError: The chunks of one cannot be read.

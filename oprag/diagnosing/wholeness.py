@@ -1,4 +1,4 @@
-"""Whether each document that oprag wrote is there whole, and once."""
+"""Checks whether each document that oprag wrote is there whole, and only once."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from oprag.positions import are_indexed, document_name
 from oprag.stores import StoredChunk, is_own, name_of_key
 
 _READABLE = ("", "inexact")
-"""Kinds of what can be put together, at least with `exact=False`."""
+"""Kinds of documents that can be put together, at least with `exact=False`."""
 
 
 def check_documents(
     chunks: Sequence[Hit], findings: Findings, *, sampled: bool
 ) -> set[int]:
-    """Note what is wrong with whole documents, and with further chunks of them.
+    """Note problems of whole documents, and further chunks of them.
 
-    The judge of a text is the one that reads it later (`oprag.documents`), over the
-    same chunks: those that have the key of the document's name, as the store keeps it.
+    A text is judged by the code that reads it later (`oprag.documents`), over the same
+    chunks: those in the store that have the key of the document's name.
 
     Returns:
         The numbers of the chunks of damaged documents, which cannot be read. A document
-        that can is not damaged, even if chunks of another version or size of it are.
+        that can be read is not damaged, even if chunks of another version or size are.
     """
     keys: dict[str, list[int]] = {}
     names: dict[str, str] = {}
@@ -65,7 +65,7 @@ def check_documents(
 def _check_foreign(
     chunks: Sequence[Hit], groups: Mapping[str, Sequence[int]], findings: Findings
 ) -> None:
-    """Note chunks of oprag's documents that something else wrote, each once."""
+    """Note chunks of oprag's documents that another program wrote, each once."""
     if not groups:
         return
     hits = (chunk._replace(source=i) for i, chunk in enumerate(chunks))
@@ -81,7 +81,7 @@ def _check_foreign(
 def _check_texts(
     name: str, members: Sequence[int], own: Sequence[StoredChunk], findings: Findings
 ) -> bool:
-    """Note what keeps a document, or a version of it, from being read whole.
+    """Note problems that prevent a document, or a version of it, from being read whole.
 
     Returns:
         Whether it is damaged.
@@ -127,17 +127,17 @@ def find_misplaced(
 ) -> Iterator[tuple[int, str]]:
     """Compare recorded characters with the text that the chunks were joined to.
 
-    Offsets in other units (bytes, UTF-16) join to the right text as well, as they
+    Offsets in other units (bytes, UTF-16) join to the right text as well, because they
     follow one another like the chunks.
 
     Args:
-        full: The text. Where white space is not known (`exact=False`), places are only
-            disproved by the characters before, in and after a chunk.
-        chunks: All that it was joined of.
+        full: The text. If its white space is not known (`exact=False`), places are
+            disproved only by the characters before, in and after a chunk.
+        chunks: All chunks that it was joined from.
 
     Yields:
-        The number of a chunk whose text is not where it is recorded, and where the
-        text has it, if in one place alone.
+        The number of a chunk whose text is not at its recorded place, and the place at
+        which the text has it, if there is only one.
     """
     parts = {
         as_number(metadata.get(PART_INDEX)): full.text[slice(*span)]
@@ -169,13 +169,13 @@ def find_misplaced(
 
 
 def _may_stand(piece: str, flat: str, span: Span, length: int | None) -> bool:
-    """Whether a text without white space may be at a place of one with white space.
+    """Return whether a text may be at a place, both compared without white space.
 
     Args:
-        piece: Without its white space.
+        piece: The chunk's text, without its white space.
         flat: The whole text, without its white space.
         span: Characters of the whole text.
-        length: Its characters, if they are known.
+        length: The length of the whole text, if known.
     """
     if length is None or not piece:
         return True
@@ -190,16 +190,16 @@ def _may_stand(piece: str, flat: str, span: Span, length: int | None) -> bool:
 def _judge(
     name: str, chunks: Sequence[StoredChunk]
 ) -> tuple[FullText | None, str, str]:
-    """Put a document together as who asks for it does.
+    """Put a document together in the way that its readers do.
 
     Returns:
-        Its text; None where it cannot be read whole. The kind of what keeps it from
-        being read as it was, and what is said of it; empty for nothing.
+        Its text, or None if it cannot be read whole. Then the kind of problem that
+        prevents it from being read unchanged, and its description; empty for none.
     """
     try:
         found = rebuild(name, chunks, exact=False, warns=False)
     except OpragError as error:
-        # The first sentence, without the document, which is named beside.
+        # The first sentence, without the document, which is named beside it.
         detail = error.message.removeprefix(f"Document {name!r}: ").partition(". ")[0]
         return None, _kind_of(error, chunks), detail
     return found, ("" if found.exact else "inexact"), ""

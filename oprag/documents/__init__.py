@@ -1,4 +1,4 @@
-"""Whole documents: from where an application keeps them, or out of a store's chunks."""
+"""Whole documents, from an application's own place or out of a store's chunks."""
 
 from oprag.documents.annotation import SourcePart, annotate_chunks, replace_positions
 from oprag.documents.entries import check_entries

@@ -1,4 +1,4 @@
-"""Metadata for the places of chunks in their source, if proved."""
+"""Metadata for the proved places of chunks in their source."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ POSITION_KEYS = (
     *(CHAR_START, CHAR_END, CHUNK_HASH, PART_INDEX),
     *("start_index", "start_char_idx", "end_char_idx", "split_idx_start"),
 )
-"""Keys whose old values a repair replaces or takes away."""
+"""Keys whose old values a repair replaces or removes."""
 
 _PROVED = ("exact", "whitespace", "inside")
 _LISTED = 10
-"""Chunks that an error names."""
+"""The most chunks that an error names."""
 
 
 class SourcePart(NamedTuple):
-    """A source text, or one part (a page) of it, and the chunks made of it."""
+    """A source text, or one part (a page) of it, and the chunks made from it."""
 
     text: str
     """The text that was split."""
     chunks: Sequence[str]
-    """All its chunks, in the order the splitter made them, as far as it is known."""
+    """All its chunks, in the order in which the splitter made them, if known."""
     number: int | None = None
     """The value of `part_index`; None for a document that is one text."""
 
@@ -63,24 +63,24 @@ def annotate_chunks(
     just_split: bool = False,
     believed: bool = False,
 ) -> list[list[dict[str, str | int]]]:
-    """Locate the chunks of one document, and return the metadata that says where.
+    """Locate the chunks of one document, and return metadata with their places.
 
     Every chunk gets `doc_key`, `doc_uri`, `chunk_index` and `n_chunks`: the order of
-    the list is known even where a place is not. `char_start` and `char_end` are
-    written only where the place is proved, and `chunk_hash` where the chunk is the very
-    slice. The first chunk of each part gets the
-    stamp of its text (`oprag.metadata.text_stamp`); where there are parts, every chunk
-    gets a `doc_version`, which says which ones belong together.
+    the list is known even if a place is not. `char_start` and `char_end` are written
+    only if the place is proved, and `chunk_hash` if the chunk is exactly the slice. The
+    first chunk of each part gets the stamp of its text (`oprag.metadata.text_stamp`).
+    If there are parts, every chunk gets a `doc_version`, which says which chunks belong
+    together.
 
-    Splitters applied one after another may step back a little; then `chunk_index`
-    follows the places.
+    If several splitters were applied one after another, they may step back a little.
+    Then `chunk_index` follows the places.
 
     Args:
-        name: The document's own name.
+        name: The document's name.
         parts: Its parts in reading order; one for a document that is one text.
         just_split: Whether the caller split the text, so that the order is certain.
             If not, it is compared with the places of the chunks.
-        believed: Whether it counts where places neither prove nor deny it.
+        believed: Whether the order counts if places neither prove nor disprove it.
 
     Returns:
         Metadata to write, nested like the chunks.
@@ -125,15 +125,16 @@ def replace_positions(
 ) -> dict[str, Any]:
     """Return a copy of the metadata with the positions of `entry` in it.
 
-    Every old position goes; LangChain's `start_index` stays, corrected, where the
-    place is proved. A token count and the stamp of a text go with another span, and the
-    version with another start: they were of another text.
+    Every old position is removed. LangChain's `start_index` stays, corrected, if the
+    place is proved. If the span is another one, a token count and the stamp of a text
+    are removed. If the start is another one, so is the version. They all were of
+    another text.
     """
     stale = {*POSITION_KEYS, *ALL_RESULT_KEYS}
     if any(metadata.get(key) != entry.get(key) for key in (CHAR_START, CHAR_END)):
         stale |= {TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS}
     if metadata.get(CHAR_START, entry.get(CHAR_START)) != entry.get(CHAR_START):
-        stale.add(DOC_VERSION)  # of a text in which it was elsewhere
+        stale.add(DOC_VERSION)  # of a text in which its start was another
     kept = {key: value for key, value in metadata.items() if key not in stale}
     kept.update(entry)
     if "start_index" in metadata and CHAR_START in entry:
@@ -153,8 +154,8 @@ def _refuse_likeness(
 ) -> None:
     """Refuse chunks that differ in white space alone and are not at their places.
 
-    Those that a splitter altered, so that they occur nowhere, are taken as given, if
-    the others were given in the order of the text.
+    Chunks that a splitter altered, so that they occur nowhere, are taken in the given
+    order, if the others were given in the order of the text.
     """
     doubtful = exchangeable(part.text, part.chunks, locations)
     shuffled = order != sorted(order)

@@ -9,18 +9,18 @@ from oprag.errors import InvalidOptionError, describe_type
 
 
 def check_entries(option: str, values: Any, wanted: type, *others: type) -> None:
-    """Make sure that values are a list, and that each is what is wanted.
+    """Make sure that values are a list, and that each is of a wanted class.
 
     Args:
-        option: What the error calls the list.
-        values: What was given. A generator is not read.
+        option: The name of the list in the error.
+        values: The values that were given. A generator is not read.
         wanted: The class that each has to have.
-        *others: Classes that are taken as well.
+        *others: Classes that are accepted as well.
 
     Raises:
         InvalidOptionError: One is of another class; or they are no list.
     """
-    # A model of pydantic can be iterated over, and gives pairs of names and values.
+    # A pydantic model can be iterated over, and gives pairs of names and values.
     model = hasattr(type(values), "model_fields")
     single = model or isinstance(values, (str, Mapping, wanted))
     wrong = [values] if single or not isinstance(values, Iterable) else []

@@ -11,30 +11,31 @@ from oprag.documents.sources import DocumentSource, document_source
 from oprag.errors import DocumentNotFoundError, UnreadableFileError
 
 FolderFile: TypeAlias = tuple[str, str] | UnreadableFileError
-"""Name and text of a file; or why it is no text, as an error that is not raised. Only
-one of a file that could not be read has a `__cause__`: its text is not known."""
+"""Name and text of a file. Or the reason that it is no text, as an error that is not
+raised. Only if a file could not be read, so that its text is unknown, has the error a
+`__cause__`."""
 
 
 def read_folder(folder: str | Path, before: str = "") -> Iterator[FolderFile]:
     """Read the text files of a folder and of the folders in it.
 
-    Files come sorted by name, those of a folder before the folders in it, with the text
-    as it is in the file (line breaks included). Hidden files and folders and links to
-    folders are passed over. HTML comes as it is, with its tags. A file that is no text
-    in UTF-8, or is a PDF, comes as an `UnreadableFileError` whose `path` is its name.
+    Files come sorted by name, those of a folder before the folders in it. Their text is
+    unchanged (line breaks included). Hidden files and folders and links to folders are
+    passed over. HTML keeps its tags. A file that is no text in UTF-8, or is a PDF,
+    comes as an `UnreadableFileError` whose `path` is its name.
 
     Args:
         folder: An existing folder. It is looked at when iteration begins.
-        before: Put before each name.
+        before: The beginning to put before each name.
 
     Yields:
-        Name (the path inside the folder, with `/`) and text of each file, or the
-        error that says why it has none.
+        Name (the path inside the folder, with `/`) and text of each file, or the error
+        with the reason that it has none.
 
     Raises:
         InvalidOptionError: There is no such folder, or it is a file.
-        UnreadableFileError: A folder inside cannot be opened: which files it holds
-            is not known.
+        UnreadableFileError: A folder inside cannot be opened, so it is not known which
+            files it holds.
     """
     source = document_source(Path(folder))
     for name in source.names():
@@ -42,7 +43,7 @@ def read_folder(folder: str | Path, before: str = "") -> Iterator[FolderFile]:
 
 
 def count_files(folder: str | Path) -> int:
-    """Count what `read_folder` will give."""
+    """Count the files that `read_folder` will give."""
     return sum(1 for _ in document_source(Path(folder)).names())
 
 

@@ -1,7 +1,7 @@
-"""Chunks of a document that something else than oprag wrote.
+"""Chunks of a document that another program than oprag wrote.
 
 A vector store is often filled twice: by a framework's own loader and splitter, and by
-oprag. Nothing in the store says so; the names of the files do, and the texts.
+oprag. Nothing in the store says so, but the names of the files and the texts show it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from oprag.stores import StoredChunk, is_own
 
 
 class ForeignChunks:
-    """Finds the chunks of a document that something else than oprag wrote.
+    """Finds the chunks of a document that another program than oprag wrote.
 
     Args:
-        hits: Chunks of a store as `stored_hit` reads them; those of oprag's among them
-            are passed over.
+        hits: Chunks of a store as `make_hit` reads them; those that oprag wrote are
+            passed over.
     """
 
     def __init__(self, hits: Iterable[Hit]) -> None:
@@ -40,10 +40,10 @@ class ForeignChunks:
         """Return those of one document, those by its own name first.
 
         A chunk is of the document if it has the same name: `file_path`, `source`,
-        `ref_doc_id` or another known key holds it. So it is if one of the two names is
-        a path that ends like the other (`/home/ann/a.txt`, `docs/a.txt` and `a.txt`),
-        and the document holds the text of more than half of all chunks by that name;
-        white space does not count.
+        `ref_doc_id` or another known key holds it. It also is if one of the two names
+        is a path that ends like the other (`/home/ann/a.txt`, `docs/a.txt` and
+        `a.txt`), and the document holds the text of more than half of all chunks by
+        that name. White space does not count.
         """
         found = {id(hit): hit for hit in self._hits.get(name, ())}
         first = chunks[0].metadata if chunks else {}
@@ -65,7 +65,7 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 def _is_end(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether one of two paths is the end of the other."""
+    """Return whether one of two paths is the end of the other."""
     size = min(len(one), len(other))
     return one[-size:] == other[-size:]
 
@@ -76,7 +76,7 @@ def _names(hit: Hit) -> set[str]:
 
 
 def _text(name: str, chunks: Sequence[StoredChunk]) -> str:
-    """The document without its white space; empty where it is not there whole."""
+    """Return a document without its white space; empty if it is not there whole."""
     with suppress(OpragError):
         return squeeze(rebuild(name, chunks, exact=False, warns=False).text)
     return ""

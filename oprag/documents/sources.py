@@ -1,4 +1,4 @@
-"""Full texts by document name, from wherever an application keeps them.
+"""Full texts by document name, from any place where an application keeps them.
 
 A source gives a whole document or raises; it never gives a part of one.
 """
@@ -43,8 +43,8 @@ class DocumentSource(ABC):
         """Return the full text of one document, and whether it is exact.
 
         Args:
-            document_id: The document's own name: `doc_uri` in the metadata, or
-                the identity that the chunks carry.
+            document_id: The document's name: `doc_uri` in the metadata, or the identity
+                that the chunks carry.
 
         Raises:
             DocumentNotFoundError: There is no such document here.
@@ -63,7 +63,7 @@ class DocumentSource(ABC):
         return (await self.aread(document_id)).text
 
     async def aread_all(self, names: Iterable[str]) -> list[FullText]:
-        """Read several at once; of the errors the first one's is raised, as in sync."""
+        """Read several at once; of several errors the first name's is raised."""
         from asyncio import gather  # here, because its import takes long
 
         found = await gather(*map(self.aread, names), return_exceptions=True)
@@ -78,27 +78,27 @@ class DocumentSource(ABC):
         return False
 
     def names(self) -> Iterable[str]:
-        """Return the names of the documents; none where they cannot be listed."""
+        """Return the names of the documents; none if they cannot be listed."""
         return ()
 
     def has(self, document_id: str) -> bool:  # noqa: ARG002 -- see Returns
-        """Return whether the document is there; False where only reading it tells."""
+        """Return whether the document is there; False if only reading it tells."""
         return False
 
     def called(self) -> Mapping[str, str]:
-        """Return the full names of the documents for people, by their own names."""
+        """Return the full names of the documents for people, by their names here."""
         return {name: name for name in map(str, self.names())}
 
     def within(self, search: SearchFilter) -> DocumentSource:  # noqa: ARG002 -- see Returns
         """Return the texts that the searcher may read.
 
         Args:
-            search: What the search was filtered by.
+            search: The filter of the search.
 
         Returns:
-            The source itself where the application gave the texts: what is in them
-            is its decision. A source that puts texts together from the chunks of a
-            store reads them through the filter.
+            The source itself if the application gave the texts, since their content is
+            its decision. A source that puts texts together from the chunks of a store
+            reads them through the filter.
 
         Raises:
             InvalidOptionError: The filter cannot be carried over to the store.
@@ -112,7 +112,7 @@ def called(metadata: Mapping[str, Any], name: str) -> str:
 
 
 def exact_text(document_id: str, found: FullText) -> str:
-    """Return the text, for what counts characters in it.
+    """Return the text, for callers that count characters in it.
 
     Raises:
         InvalidOptionError: It is not exact.
@@ -139,17 +139,18 @@ SourceLike: TypeAlias = (
 
 
 def document_source(documents: SourceLike) -> DocumentSource:
-    """Make a source of full texts out of whatever holds them.
+    """Make a source of full texts out of any object that holds them.
 
     Args:
         documents: A mapping from names to texts; a function from a name to the
-            text, or None where there is none, plain or `async`; a folder, of
-            which the documents are the files, named by their path inside it; a list of
-            LangChain's or LlamaIndex's documents, as they were loaded: those of one
-            name are the parts of one document; or a source, which is returned as it is.
+            text, or None if there is none, plain or `async`; a folder, whose files are
+            the documents, named by their path inside it; a list of LangChain's or
+            LlamaIndex's documents in the order in which they were loaded, of which
+            those of one name are the parts of one document; or a source, which is
+            returned unchanged.
 
     Returns:
-        The source. Of all but a list nothing is read yet.
+        The source. Nothing is read yet, unless `documents` is a list.
 
     Raises:
         InvalidOptionError: `documents` is none of these, or no folder is there.
@@ -192,7 +193,7 @@ def refuse_strangers(asked: Mapping[str, bool], source: DocumentSource) -> None:
     """Refuse full texts that have none of the retrieved documents.
 
     Raises:
-        DocumentNotFoundError: It lists names, and holds nothing of what was asked for.
+        DocumentNotFoundError: It lists names, and holds none of those asked for.
     """
     if not asked or any(asked.values()):
         return
@@ -213,7 +214,7 @@ def _some(names: Sequence[str]) -> str:
 def check_text(
     document_id: str, text: Any, where: str, names: Iterable[str] = ()
 ) -> FullText:
-    """Return the text if it is one; None says that there is no document."""
+    """Return the text if it is one; None means that there is no document."""
     if isinstance(text, str):
         return FullText(text)
     if text is None:
@@ -223,7 +224,7 @@ def check_text(
 
 
 def _load(document: Any) -> SourceText:
-    """Text, metadata and id of a document of any framework."""
+    """Return text, metadata and id of a document of any framework."""
     metadata = getattr(document, "metadata", None)
     text = getattr(document, "page_content", getattr(document, "text", None))
     # A node that was cut out of a document has text and metadata, too.
@@ -268,7 +269,7 @@ class _ListSource(DocumentSource):
 
     @cached_property
     def _by_id(self) -> dict[str, FullText]:
-        """The texts by id, where it is of one alone: an id is the most exact name."""
+        """The texts by id, if only one has it: an id is the most exact name."""
         times = Counter(text.id for text in self._texts)
         known = [t for t in self._texts if t.id and times[t.id] == 1]
         return {str(text.id): FullText(text.text) for text in known}
@@ -283,7 +284,7 @@ class _ListSource(DocumentSource):
 
 
 def _join_parts(parts: Sequence[Part]) -> FullText:
-    """The text of a document, a blank line between its parts, and where these stand."""
+    """Join the parts of a document by blank lines; return the text and its pages."""
     filled = [part for part in parts if part.source.text.strip()]
     pages, start = [], 0
     for part in filled:
@@ -367,8 +368,8 @@ class _FolderSource(DocumentSource):
                     yield Path(parent, file).relative_to(self._folder).as_posix()
 
     def has(self, document_id: str) -> bool:
-        # An absolute name is accepted where it lies inside the folder: indexers
-        # often store those. Nothing outside is read, whatever a name says.
+        # An absolute name is accepted if it lies inside the folder, because indexers
+        # often store those. Nothing outside is read, whatever the name.
         try:
             path = (self._folder / document_id).resolve()
             within = path.relative_to(self._folder)  # fails outside

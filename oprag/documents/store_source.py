@@ -20,18 +20,18 @@ from oprag.positions import document_name
 from oprag.stores import ChunkStore, SearchedChunks, SearchFilter
 
 _SAMPLED = 100
-"""Chunks that are looked at when a source is made."""
+"""The number of chunks that are looked at when a source is made."""
 
 
 class StoreSource(DocumentSource):
     """Puts each document together from the chunks that a store holds of it.
 
-    Nothing is kept: every call reads the chunks again, as the store then has them.
+    Nothing is kept: every call reads the chunks again, in the store's present state.
 
     Args:
         store: The store.
-        exact: See `oprag.documents.rebuild`. If not, `read` says of each text whether
-            it is exact.
+        exact: See `oprag.documents.rebuild`. If not, `read` returns for each text
+            whether it is exact.
 
     Raises:
         InvalidOptionError: Its chunks are in memory, and oprag indexed none of them.
@@ -55,14 +55,14 @@ class StoreSource(DocumentSource):
             DocumentNotFoundError: No chunk in the store is of this document.
             DocumentNotFoundError: A filter of the search hides chunks of it.
             IncompleteDocumentError: The store does not give all of it, or nothing
-                shows that it does.
+                proves that it does.
             PositionError: Its chunks contradict each other or the text that was split,
                 or lack positions; see `oprag.documents.rebuild`.
         """
         return run_effects(self._rebuilt(document_id))
 
     async def aread(self, document_id: str) -> FullText:
-        """Async version of `read`, the way the store does it without blocking."""
+        """Async version of `read`, by the way of the store that does not block."""
         return await arun_effects(self._rebuilt(document_id))
 
     def called(self) -> dict[str, str]:
@@ -87,8 +87,8 @@ class StoreSource(DocumentSource):
         try:
             return rebuild(document_id, chunks, exact=self._exact, where=where)
         except (ConflictingPositionsError, IncompleteDocumentError) as error:
-            # Chunks partly hidden by a filter look so too. It cannot open a gap, nor
-            # take a stamp away, where all of them are there.
+            # Chunks that a filter hides in part look so too. But a filter can neither
+            # open a gap nor remove a stamp, if all of them are there.
             hiding = getattr(error, "missing", True)
             if not (restricted and hiding):
                 raise

@@ -1,9 +1,10 @@
 """The full document out of a store's chunks, whole and proved, or an error.
 
 Stores truncate, ignore filters, keep old versions, and return chunks in any order. So
-chunks of other documents are dropped, repeated ones counted once, every `chunk_index`
-must be there, the texts are joined by their offsets, and what comes out must have the
-hash that was written when the document was split (`oprag.metadata.text_stamp`).
+chunks of other documents are dropped, repeated ones are counted once, and every
+`chunk_index` must be there. The texts are joined by their offsets, and the result must
+have the hash that was written when the document was split
+(`oprag.metadata.text_stamp`).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from oprag.metadata import (
 from oprag.stores import StoredChunk
 
 _LISTED = 10
-"""Ranges of missing chunks, and chunks, that an error names."""
+"""The most ranges of missing chunks, or chunks, that an error names."""
 _AGAIN = "Index the document again."
 
 
@@ -59,18 +60,18 @@ def rebuild(
 ) -> FullText:
     """Put a document back together from its chunks.
 
-    Overlaps are resolved by arithmetic on `char_start` and `char_end`. Of chunks of
-    several versions only those of one complete version are taken.
+    Overlaps are resolved by arithmetic on `char_start` and `char_end`. If there are
+    chunks of several versions, only those of one complete version are taken.
 
     Args:
         name: The document's name, its `doc_uri`.
         chunks: All its chunks, in any order. Repeated chunks and those of other
             documents do no harm. Integers may have become floats.
-        exact: Whether only the exact text will do. If not, one that is proved but for
-            white space is given as well, with `FullText.exact` False: that of
-            chunks of another splitter, which drops white space. Each gap is filled
-            with white space of its length.
-        where: What the chunks come from, for messages.
+        exact: Whether only the exact text will do. If not, a text that is proved apart
+            from white space is given as well, with `FullText.exact` False. Chunks of
+            other splitters, which drop white space, give such a text. Each gap is
+            filled with white space of its length.
+        where: The place that the chunks come from, for messages.
         warns: Whether to warn.
 
     Returns:
@@ -78,15 +79,15 @@ def rebuild(
 
     Raises:
         DocumentNotFoundError: No chunk is of this document.
-        IncompleteDocumentError: Chunks are missing, or characters that no chunk holds,
-            or what would show that none are: a number, a place, or the hash.
+        IncompleteDocumentError: There are missing chunks, or characters that no chunk
+            holds. Or the number, place or hash is missing that would rule this out.
         ConflictingPositionsError: The chunks cannot all be of one text, or are not of
             the text that was split; or different texts have the same `chunk_index`.
 
     Warns:
-        PositionWarning: Two versions with different texts are there, both whole,
-            as they are left by an interrupted indexing, or by one of only one size.
-            Which one is given is the same every time; it need not be the newer.
+        PositionWarning: There are two whole versions with different texts. An
+            interrupted indexing leaves them, or an indexing of only one size. The same
+            one is given every time; it need not be the newer.
     """
     key = document_key(name)
     own = [chunk for chunk in chunks if chunk.metadata.get(DOC_KEY) == key]
@@ -111,7 +112,7 @@ def rebuild(
             found[version] = _join_spans(name, versions[version], where, exact=exact)
         except (IncompleteDocumentError, PositionError) as error:
             failures[version] = error
-    # Versions of one text differ in size: one that is sound is enough.
+    # Versions of one text differ only in size, so one sound version is enough.
     texts = {version_text(version) for version in (*found, *failures)}
     if failures and (not found or len(texts) > 1):
         raise next(iter(failures.values()))
@@ -135,7 +136,7 @@ def group_by_version(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[i
 
 
 def _are_all_there(chunks: Sequence[StoredChunk]) -> bool:
-    """Return whether they have all the numbers that `n_chunks` says, and no others."""
+    """Return whether their numbers are exactly those that `n_chunks` promises."""
     totals = {as_number(chunk.metadata.get(N_CHUNKS)) for chunk in chunks}
     indexes = {as_number(chunk.metadata.get(CHUNK_INDEX)) for chunk in chunks}
     return totals == {len(indexes)} and indexes == set(range(len(indexes)))
@@ -144,11 +145,12 @@ def _are_all_there(chunks: Sequence[StoredChunk]) -> bool:
 def _whole_versions(
     name: str, versions: Mapping[str, Sequence[StoredChunk]]
 ) -> list[str]:
-    """Return the complete versions, those of fewest chunks first.
+    """Return the complete versions, those with the fewest chunks first.
 
-    Chunks of two sizes live side by side; an interrupted run may leave those of two
-    texts. If there is none, the one of most chunks, whose error says what is missing.
-    Pages that were indexed one by one are versions as well, and none is the document.
+    Chunks of two sizes may exist side by side, and an interrupted run may leave those
+    of two texts. If no version is complete, the one with the most chunks is returned:
+    its error names the missing chunks. Pages that were indexed one by one are versions
+    as well, and none of them is the document.
     """
     ordered = sorted(versions, key=lambda version: (len(versions[version]), version))
     whole = [version for version in ordered if _are_all_there(versions[version])]
@@ -165,7 +167,7 @@ class _Piece(NamedTuple):
     number: int
     start: int
     end: int
-    """As `start` -1 for a blank chunk without a known place."""
+    """-1, like `start`, for a blank chunk without a known place."""
     part: int | None
     text: str
     stamp: tuple[Any, Any, int | None]
@@ -195,7 +197,7 @@ def _join_spans(
 def _pages(
     chunks: Sequence[StoredChunk], rows: Sequence[list[_Piece]], texts: Sequence[str]
 ) -> tuple[tuple[Mapping[str, Any], Span], ...]:
-    """Metadata and span of each part, of a document that has numbered parts."""
+    """Return metadata and span of each part, if the document has numbered parts."""
     if all(row[0].part is None for row in rows):
         return ()
     of = {as_number(chunk.metadata.get(PART_INDEX)): chunk.metadata for chunk in chunks}
@@ -209,7 +211,7 @@ def _pages(
 
 
 def _pieces(name: str, chunks: Sequence[StoredChunk], where: str) -> list[_Piece]:
-    """Return one piece for each `chunk_index`, ascending: all that there are to be."""
+    """Return exactly one piece for each `chunk_index`, ascending."""
     pieces: dict[int, _Piece] = {}
     totals: set[int] = set()
     for text, metadata, *_ in chunks:
@@ -297,15 +299,15 @@ def _laid_out(
 
 
 def _white_space(length: int) -> str:
-    """Return what a splitter most likely stripped: line breaks, then an indentation."""
+    """Return the likeliest stripped text: line breaks, then an indentation."""
     return "\n" * min(length, 2) + " " * (length - 2)
 
 
 def _beyond(before: _Piece, piece: _Piece) -> str:
-    """Return what a piece adds to the text that `before` ends.
+    """Return the characters that a piece adds to the text that `before` ends.
 
-    A text that is not as long as its span had its white space altered: what it shares
-    with the text before it is measured there, without white space.
+    If the text is not as long as its span, its white space was altered. Then the
+    overlap with the text before it is measured there, without white space.
     """
     shared = before.end - piece.start
     if len(piece.text) == piece.end - piece.start:

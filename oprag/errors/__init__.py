@@ -24,9 +24,9 @@
     ├── PositionWarning                       the order as retrieved was kept
     └── UnfilledBudgetWarning                 fewer chunks were available than fit
 
-Each error also is the builtin that a caller without knowledge of this package would
-catch. What was found is on attributes, too, and `kind` names the problem. Errors
-survive pickling. Evaluations add `oprag_eval.errors.SpendingCapError`.
+Each error is also the builtin that a caller who does not know this package would catch.
+The facts that its message states are attributes, too, and `kind` names the problem.
+Errors survive pickling. Evaluations add `oprag_eval.errors.SpendingCapError`.
 """
 
 from __future__ import annotations
@@ -86,13 +86,13 @@ class OpragError(Exception):
     """Base of all errors raised by oprag.
 
     Args:
-        message: What was found and what to do about it.
+        message: The problem that was found, and the way to mend it.
         **facts: Set as attributes of the error, by the names the subclass
             declares.
     """
 
     kind = "error"
-    """The problem as one word, as `oprag.place_of` gives it of a result."""
+    """The problem in one word; `oprag.place_of` gives it for a result."""
 
     def __init__(self, message: str, **facts: Any) -> None:
         super().__init__(message)
@@ -113,11 +113,11 @@ class OpragError(Exception):
 class PositionError(OpragError, ValueError):
     """A chunk's position in its document is wrong or unknown.
 
-    `kind` is one of its subclasses', `"invalid_span"` (negative, reversed, or past the
-    end of the document), or `"unscoped_position"` (offsets count from the start of a
-    section or parent that is not ordered), `"not_comparable"` (values of the user's
-    keys that have no order), or `"shared_name"` (several files under one name; only as
-    a warning).
+    `kind` is that of a subclass, or one of these: `"invalid_span"` (negative, reversed,
+    or past the end of the document), `"unscoped_position"` (offsets count from the
+    start of a section or parent whose own order is unknown), `"not_comparable"` (values
+    of the user's keys that have no order), `"shared_name"` (several files under one
+    name; only as a warning).
     """
 
     document: str
@@ -148,7 +148,7 @@ class ConflictingPositionsError(PositionError):
     """
 
     position: tuple[Any, ...] = ()
-    """The position that is claimed more than once; empty where none is recorded."""
+    """The position that is claimed more than once; empty if none is recorded."""
     ranks: tuple[int, ...] = ()
     """Ranks of the chunks that claim it, or their numbers in the list given."""
     spans: tuple[tuple[int, int], ...] = ()
@@ -193,11 +193,11 @@ class IncompleteDocumentError(OpragError, LookupError):
     missing: tuple[range, ...]
     """`chunk_index` of those that were not, as ranges in order, at most ten."""
     gap: tuple[int, int] | None
-    """Characters that no chunk holds, where all chunks are there; else None."""
+    """Characters that no chunk holds, if all chunks are there; else None."""
 
 
 class IndexingError(OpragError, RuntimeError):
-    """A store cannot do, or did not do, what is needed of it."""
+    """A store cannot do, or did not do, the work that is needed of it."""
 
     store: str
     """The class of the store, or its name."""
@@ -218,19 +218,19 @@ class ContextWindowError(OpragError, ValueError):
     """A prompt does not fit the context window of the model."""
 
     window: int | None
-    """The window in tokens; None when it is not known and the provider said so."""
+    """The window in tokens; None if unknown, when the provider refused the prompt."""
     needed: int | None
-    """Tokens that the prompt takes, with the room for the answer; None: not counted."""
+    """Tokens that the prompt and the room for the answer take; None if not counted."""
 
 
 class ModelCallError(OpragError, RuntimeError):
     """A model cannot be loaded or used, failed for good, or gave an empty reply.
 
-    What its client raised is the `__cause__`.
+    Its `__cause__` is the exception that the client raised.
     """
 
     model: str = ""
-    """The model as it was named."""
+    """The model's name, in the form that was given."""
     call: str = ""
     """The call: the step of a Self-Route, or `"long"`, `"short"` or `"direct"`."""
     long_answer: str | None = None
@@ -249,17 +249,17 @@ class InvalidOptionError(OpragError, ValueError):
 
 
 class TokenizerError(OpragError, ValueError):
-    """A tokenizer or sentence model cannot be loaded, or used for what is asked."""
+    """A tokenizer or sentence model cannot be loaded, or cannot do this task."""
 
     tokenizer: str
-    """The tokenizer as it was named, or the language."""
+    """The tokenizer's name, in the form that was given, or the language."""
 
 
 class UnreadableFileError(OpragError, ValueError):
     """A file, document or data set is not there, or cannot be read or used."""
 
     path: str
-    """The file, document or set as it was named."""
+    """The name of the file, document or set, in the form that was given."""
     line: int | None = None
     """The line of a data file, or the row of a table, from 1; None: the whole file."""
     reason: str
@@ -267,7 +267,7 @@ class UnreadableFileError(OpragError, ValueError):
 
     @property
     def was_opened(self) -> bool:
-        """Whether it is known to hold no text; False if nobody could look inside."""
+        """Whether the file is known to hold no text; False if nobody could look."""
         return self.__cause__ is None
 
 
@@ -275,14 +275,14 @@ class UnfitIndexError(OpragError, ValueError):
     """Questions on an index would fail, as `verify()` found before the first one."""
 
     diagnosis: Any
-    """All that was found: an `oprag.diagnosing.Diagnosis`."""
+    """The diagnosis with all findings: an `oprag.diagnosing.Diagnosis`."""
 
 
 class ClusterError(OpragError, ConnectionError):
     """A Ray cluster cannot be reached or used, or a worker there is gone."""
 
     address: str
-    """Its address as it was given."""
+    """The cluster's address, in the form that was given."""
 
 
 class MissingDependencyError(OpragError, ImportError):
@@ -293,9 +293,9 @@ class MissingDependencyError(OpragError, ImportError):
     extra: str
     """The extra of oprag that installs it."""
     installed: str | None = None
-    """The version that is too old; None where none can be imported."""
+    """The version that is too old; None if none can be imported."""
     needed: str | None = None
-    """The lowest version that will do; None where any does."""
+    """The lowest version that will do; None if any does."""
 
 
 class OpragWarning(UserWarning):
@@ -303,11 +303,11 @@ class OpragWarning(UserWarning):
 
 
 class PositionWarning(OpragWarning):
-    """Document or position of chunks cannot be read, or cannot be true.
+    """A document or position of chunks cannot be read, or cannot be true.
 
-    They are in the order as retrieved (`on_problem="warn"`), or keep an unproved place;
-    or neighbours were not read (`widen=`). The error that is not raised is its
-    `__cause__`.
+    The chunks are in the order as retrieved (`on_problem="warn"`), or keep an unproved
+    place, or their neighbours were not read (`widen=`). The error that is not raised is
+    the `__cause__`.
     """
 
 
@@ -320,8 +320,8 @@ def invalid_option(option: str, value: Any, takes: str) -> InvalidOptionError:
 
     Args:
         option: Its name.
-        value: What was given.
-        takes: What it takes instead, as whole sentences.
+        value: The value that was given.
+        takes: The values that the option takes, as whole sentences.
     """
     message = f"{option}={safe_repr(value)} is not possible. {takes}"
     return InvalidOptionError(message, option=option, value=value)
@@ -332,8 +332,8 @@ def wrong_object(option: str, value: Any, takes: str) -> InvalidOptionError:
 
     Args:
         option: Its name.
-        value: What was given.
-        takes: What it takes instead, after "It takes".
+        value: The object that was given.
+        takes: The kind of object that the option takes, after "It takes".
     """
     message = f"{option}= is {describe_type(value)}. It takes {takes}."
     return InvalidOptionError(message, option=option, value=value)
@@ -344,17 +344,17 @@ def refuse_unknown(
     known: Collection[str],
     advice: Mapping[str, str] | None = None,
 ) -> None:
-    """Reject what is not an option of a component.
+    """Reject keyword arguments that are no options of a component.
 
     Args:
         given: Keyword arguments.
-        known: Its options.
-        advice: What to do instead, in whole sentences, by words that users write for
+        known: The component's options.
+        advice: Whole sentences on the right way, by words that users write for
             something that is no option here.
 
     Raises:
-        InvalidOptionError: For the first one. The message has the advice; or else asks
-            back for the option that is meant; or else lists them all.
+        InvalidOptionError: For the first one. The message has the advice for it. If
+            there is none, it asks whether a similar option is meant, or lists all.
     """
     for option, value in given.items():
         if option not in known:
@@ -373,14 +373,14 @@ def refuse_in_call(
     options: Collection[str],
     advice: Mapping[str, str],
 ) -> None:
-    """Reject what is no option of one call.
+    """Reject keyword arguments that are no options of one call.
 
     Args:
         component: Its public name.
         call: The keyword arguments of the call.
         known: The options that may be given for one call.
-        options: All options of the component. Of these the message says that they are
-            set there.
+        options: All options of the component. If one of them is given to the call, the
+            message says to set it on the component.
         advice: See `refuse_unknown`.
 
     Raises:
@@ -396,16 +396,16 @@ def refuse_in_call(
 def refuse_unnamed(
     component: str, values: Sequence[Any], known: Collection[str]
 ) -> None:
-    """Reject options that are given by their place.
+    """Reject options that are given by position, without a name.
 
     Args:
         component: Its public name.
-        values: What was given without a name.
-        known: Its options.
+        values: The values that were given without a name.
+        known: The component's options.
 
     Raises:
-        InvalidOptionError: There is one. The message has the names that a number may
-            have, or else lists all.
+        InvalidOptionError: There is one. The message has the option names that a number
+            may be meant for, or lists all.
     """
     if not values:
         return
@@ -420,11 +420,11 @@ def refuse_unnamed(
 
 
 def first_unnamed(function: str, option: str) -> InvalidOptionError:
-    """Return the error for a function without what it is to put in order.
+    """Return the error for a function that is called without its results.
 
     Args:
         function: Its public name.
-        option: What its results are called, which may be the name of an option, too.
+        option: The name of its results, which may be the name of an option, too.
     """
     message = (
         f"Give {function} what it is to put in order first, without a name: "

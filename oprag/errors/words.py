@@ -1,4 +1,4 @@
-"""Names of objects in messages; nothing of what may be secret."""
+"""Names of objects in messages, without anything that may be secret."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import FrameType, MethodType
 from typing import Any
 
 _PLAIN = ("builtins", "datetime", "decimal", "enum", "fractions", "numpy", "oprag")
-"""Packages of values that are written as they are."""
+"""Packages whose values are written out."""
 
 _NOT_THE_USERS = {
     *("oprag", "langchain_oprag", "llamaindex_oprag", "oprag_ray", "oprag_cli"),
@@ -23,11 +23,11 @@ _NOT_THE_USERS = {
 
 
 def safe_repr(value: Any) -> str:
-    """Return a value as messages show it.
+    """Return a value in the form that messages show.
 
     Returns:
-        Its `repr`; of what may be a client, or has one inside, the class alone: there
-        the `repr` may have its key.
+        Its `repr`. For an object that may be a client, or has one inside, only the
+        class, because the `repr` may have its key.
     """
     return repr(value) if _is_plain(value) else f"<{type(value).__name__}>"
 
@@ -43,12 +43,12 @@ def _is_plain(value: Any) -> bool:
 
 
 def count_nouns(number: int, noun: str) -> str:
-    """Return a number of things."""
+    """Return a number and a noun, in the plural if there are several."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def describe_type(value: Any) -> str:
-    """Return what a value is, in words; nothing of what it holds.
+    """Return the kind of a value in words, and nothing of its contents.
 
     Returns:
         Such as `a list`, `None`, `the class Chroma`, or `a Document of llama_index`.
@@ -71,7 +71,7 @@ def describe_type(value: Any) -> str:
 
 
 COUNTS = ("k", "top_n", "similarity_top_k")
-"""The option for a number of results: each framework has its own word in each place."""
+"""The option for a number of results: frameworks have different words in each place."""
 _WORDS_FOR: Mapping[tuple[str, ...], str] = {
     COUNTS: "top_k n n_results num_results limit",
     ("token_budget",): "budget max_tokens max_context_tokens token_limit tokens",
@@ -98,23 +98,23 @@ _WORDS_FOR: Mapping[tuple[str, ...], str] = {
     ("chunk_overlap",): "overlap",
     ("splitter", "node_parser"): "text_splitter transformations parser",
 }
-"""Options, and what users write who know them from other components."""
+"""Options, and the words of users who know them from other components."""
 _OF_SPLITTERS = {"chunk_size", "chunk_overlap"}
 _SPLITTING = {*_OF_SPLITTERS, "splitter", "node_parser"}
-"""Options of what splits texts, or is given a splitter."""
+"""Options of splitters, and of components that are given one."""
 
 
 def suggest_option(word: str, known: Collection[str]) -> str:
     """Ask back for the option that a word stands for, or else for the nearest.
 
     Args:
-        word: As it was written.
-        known: The options of the component. Those that are not among them are not
-            named; of several words for one thing it has the one of its framework.
+        word: The word that the user wrote.
+        known: The options of the component. No others are named. If there are several
+            words for one thing, these are the words of its framework.
 
     Returns:
-        The question with a space after it, or for an option of splitters where it is
-        set; empty if nothing is near.
+        The question with a space after it. For an option of splitters, advice to set it
+        there. Empty if nothing is near.
     """
     if word in _OF_SPLITTERS and _SPLITTING.isdisjoint(known):
         return "Set it on the splitter, before texts are indexed. "
@@ -130,7 +130,7 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
     """Ask back for the nearest known name.
 
     Returns:
-        The question with a space after it; empty where nothing is near.
+        The question with a space after it; empty if nothing is near.
     """
     import difflib  # here, because this is hardly ever needed
 
@@ -139,9 +139,9 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
 
 
 def find_caller_stacklevel() -> int:
-    """Return the `stacklevel` of a warning: the first line that is the user's.
+    """Return the `stacklevel` of a warning at the first line of the user's code.
 
-    In a thread, which has none, that of the caller's caller.
+    In a thread without such a line, it is that of the caller's caller.
     """
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 -- as `warnings` does
     level = 1

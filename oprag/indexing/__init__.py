@@ -1,4 +1,4 @@
-"""A vector store that holds documents as they are now."""
+"""A vector store that is kept up to date with its documents."""
 
 from oprag.indexing.chunks import Framework
 from oprag.indexing.flat import UnsupportedMetadata

@@ -1,7 +1,7 @@
 """All chunks of a document that is to be indexed: split, placed, with oprag's keys.
 
-Decided here for both frameworks; an adapter only says how its documents are read and
-made (`Framework`).
+This is decided here for both frameworks. An adapter only says how its documents are
+read and made (`Framework`).
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ class Framework(ABC, Generic[D]):
 
     document_type: type[D]
     reserved: Collection[str]
-    """Metadata keys that the framework writes itself, over any value there."""
+    """Metadata keys that the framework itself writes, over any value there."""
     splitter: object
     exact: bool
-    """Whether the splitter is oprag's and writes the positions itself."""
+    """Whether the splitter is oprag's and itself writes the positions."""
 
     @property
     @abstractmethod
     def is_estimated(self) -> bool:
-        """Whether an estimate says where to cut, because cl100k cannot be loaded."""
+        """Whether an estimate decides the cuts, because cl100k cannot be loaded."""
 
     @abstractmethod
     def read(self, document: D) -> SourceText:
-        """Return what the core needs of a document. Random ids are none."""
+        """Return the text, metadata and id that the core needs. Random ids are none."""
 
     @abstractmethod
     def replace_text(self, document: D, text: str) -> D:
@@ -64,13 +64,13 @@ class Framework(ABC, Generic[D]):
     def make(
         self, text: str, own_id: str, metadata: dict[str, Any], like: D | None
     ) -> D:
-        """Make a document; a copy of another one where `like` gives it.
+        """Make a document; a copy of another one if `like` is given.
 
         Args:
             text: Its text.
             own_id: Its id, unless `like` has one that stays the same.
             metadata: Its metadata, oprag's keys among it.
-            like: The document as the user gave it; None for a file.
+            like: The document that the user gave; None for a file.
         """
 
     @abstractmethod
@@ -78,7 +78,7 @@ class Framework(ABC, Generic[D]):
         """Split parts of a document, all if the splitter is oprag's; without ids."""
 
     def finish(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
-        """Return the chunks of one document with what the store is handed for each."""
+        """Return the chunks of one document with the store's objects for them."""
         return chunks
 
 
@@ -89,7 +89,7 @@ def chunks_of(
     unsupported_metadata: UnsupportedMetadata,
     mark: str,
 ) -> list[WantedChunk]:
-    """All chunks of a document; none if it has no text."""
+    """Return all chunks of a document; none if it has no text."""
     if not is_storable(name):
         reason = "holds a NUL character or half a surrogate pair in its name"
         message = (
@@ -111,7 +111,7 @@ def chunks_of(
         placed[0] = placed[0]._replace(metadata={**placed[0].metadata, DOC_SCOPE: mark})
     chunks = []
     for piece in placed:
-        # The user's metadata, then oprag's in its one order.
+        # First the user's metadata, then oprag's in their fixed order.
         given, ours = piece.metadata, (*OWN_KEYS, *ALL_RESULT_KEYS)
         others = {key: value for key, value in given.items() if key not in ours}
         own = {key: given[key] for key in OWN_KEYS if key in given}
@@ -127,7 +127,7 @@ def chunks_of(
 
 
 def _make_storable(part: D, framework: Framework[D]) -> D:
-    """Replace characters that not every store keeps, each by one that all keep."""
+    """Replace each character that some stores do not keep by one that all keep."""
     text = framework.read(part).text
     if is_storable(text):
         return part
@@ -137,7 +137,7 @@ def _make_storable(part: D, framework: Framework[D]) -> D:
 def _place_chunks(
     parts: Sequence[Part], documents: Sequence[D], framework: Framework[D]
 ) -> list[WantedChunk]:
-    """All chunks of a document in reading order, each with its place."""
+    """Return all chunks of a document in reading order, each with its place."""
     ordered = [documents[part.place] for part in parts]
     if framework.exact:
         by_number: dict[Any, list[WantedChunk]] = {part.number: [] for part in parts}
@@ -153,7 +153,7 @@ def _place_chunks(
 def _locate(
     parts: Sequence[Part], rows: Sequence[Sequence[WantedChunk]], splitter: object
 ) -> list[list[WantedChunk]]:
-    """Chunks of a splitter that is not oprag's, found in their document."""
+    """Find the chunks of a splitter that is not oprag's in their document."""
     name = parts[0].name
     settings = splitter_settings(type(splitter), getattr(splitter, "__dict__", None))
     version = document_version(settings, texts_in_chunks(parts, rows))

@@ -1,7 +1,7 @@
-"""Metadata that every vector store accepts and gives back as it was.
+"""Metadata that every vector store accepts and gives back unchanged.
 
-Stores reject mappings, reject or lose lists, and drop None; what they all keep is
-strings, numbers and booleans.
+Stores reject mappings, reject or lose lists, and drop None. All of them keep strings,
+numbers and booleans.
 """
 
 from __future__ import annotations
@@ -30,18 +30,17 @@ def flat_metadata(
     unsupported_metadata: UnsupportedMetadata = "error",
     reserved: Collection[str] = (),
 ) -> dict[str, str | int | float]:
-    """A copy of metadata with nothing in it that a store rejects or changes.
+    """Return a copy of metadata without entries that a store rejects or changes.
 
-    Strings, booleans, integers of 64 bits and finite floats are kept, as plain
-    Python values; no strings with NUL characters or half surrogate pairs. None is
-    left out: an absent key says the same in every store.
+    Strings, booleans, integers of 64 bits and finite floats are kept, as plain Python
+    values, but no strings with NUL characters or half surrogate pairs. None is left
+    out: an absent key means the same in every store.
 
     Args:
         metadata: Any metadata; not changed.
         document: Name of its document, for messages.
         unsupported_metadata: `"error"`, or `"drop"`: all other entries are left out.
-        reserved: Keys that a framework or a store writes itself, over any value
-            there; they count as unsupported.
+        reserved: Keys that a framework or a store itself writes, over any value
     """
     flat: dict[str, str | int | float] = {}
     for key, value in metadata.items():
@@ -65,7 +64,7 @@ def flat_metadata(
 
 
 def _plain(value: Any) -> str | int | float | None:
-    """The value as a plain `str`, `bool`, `int` or `float`; None if it is none."""
+    """Return a plain `str`, `bool`, `int` or `float`; None if the value is none."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -81,7 +80,7 @@ def _plain(value: Any) -> str | int | float | None:
 def is_storable(text: str) -> bool:
     """Return whether no store rejects a text, or fails on it ever after."""
     try:
-        text.encode()  # which half a surrogate pair does not
+        text.encode()  # fails for half a surrogate pair
     except UnicodeEncodeError:
         return False
     return "\0" not in text

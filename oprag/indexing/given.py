@@ -1,4 +1,4 @@
-"""The documents to index: of a folder or given, named and grouped by parts."""
+"""The documents to index, from a folder or given, named and grouped by parts."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ D = TypeVar("D")
 Documents: TypeAlias = str | Path | Iterable[D]
 """A folder of text files, or documents."""
 Named: TypeAlias = tuple[str, list[D]] | UnreadableFileError
-"""A document's own name and its parts; or a file that is no text."""
+"""A document's name and its parts; or a file that is no text."""
 
 _STALE = (DOC_VERSION, N_CHUNKS, TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS, DOC_SCOPE)
-"""Own keys that say something about an earlier index only."""
+"""Keys of oprag that describe only an earlier index."""
 _SCOPE_DIGITS = 9
 
 
@@ -70,15 +70,15 @@ class GivenNames(dict[str, str]):
 
 
 def source_scope(documents: Documents[D], scope: str | None) -> str:
-    """Return the name of the source that a run keeps the store in step with.
+    """Return the name of the source with which a run keeps the store in step.
 
     Args:
         documents: A folder or documents.
         scope: The name that the user gave, or None.
 
     Returns:
-        That name; without one, a folder's own name and a hash of its whole path, the
-        same from wherever it is called; for documents without a name an empty string.
+        That name. Without one, a folder's own name and a hash of its whole path, equal
+        from every working directory. For documents without a name, an empty string.
     """
     if scope is not None:
         is_name = isinstance(scope, str) and scope.strip("/ ") and is_storable(scope)
@@ -97,13 +97,13 @@ def check_given(
     framework: Framework[D],
     unsupported_metadata: UnsupportedMetadata,
 ) -> None:
-    """Refuse what cannot be indexed, as far as that can be seen.
+    """Refuse documents that cannot be indexed, as far as that can be seen.
 
     Raises:
-        InvalidOptionError: The documents are none, or the option has no such value.
+        InvalidOptionError: An entry is no document, or the option has no such value.
     """
     if not isinstance(documents, (str, Path)):
-        kind = framework.document_type  # the command line gives files as it reads
+        kind = framework.document_type  # the command line gives files while it reads
         check_entries("documents", documents, kind, UnreadableFileError)
     if unsupported_metadata not in ("error", "drop"):
         takes = "It takes 'error' or 'drop'."
@@ -129,8 +129,8 @@ def split_document(
     """Split one document.
 
     Returns:
-        The document with all its chunks; or, with its name, the reason why a file is
-        no text, or why the document cannot be stored or was not split.
+        The document with all its chunks. Or, with its name, the reason that a file is
+        no text, or that the document cannot be stored or was not split.
     """
     if isinstance(given, UnreadableFileError):
         return given
@@ -154,9 +154,8 @@ def read_documents(
     Args:
         documents: A folder, whose text files are all read; or documents. Those of
             one name that follow one another are the parts of one document.
-        framework: Whose they are.
-        scope: The name that the user gave to where they come from. Names of files
-            begin with it.
+        framework: The framework of the documents.
+        scope: The user's name for their source. Names of files begin with it.
     """
     if isinstance(documents, (str, Path)):
         before = f"{scope.rstrip('/')}/" if scope else ""
@@ -228,7 +227,7 @@ def _name(place: int, document: Any, framework: Framework[D]) -> str:
 
 
 def _refuse_repetition(name: str, parts: Sequence[SourceText]) -> None:
-    """Refuse a document that was loaded twice, and two of one name."""
+    """Refuse a document that was loaded twice, and two documents of one name."""
     contents = [(part.text, part.metadata) for part in parts]
     if len(parts) > 1 and all(contents.count(content) > 1 for content in contents):
         message = (

@@ -1,10 +1,10 @@
 """One run at a time per store: a second one waits, and fails if it waits too long.
 
-The lock is SQLite's on an empty file: it holds between threads and between processes,
+The lock is SQLite's on an empty file. It holds between threads and between processes,
 on every system, and is gone with the process that held it, however that ended. It is
-one machine's; between machines nothing is locked.
+for one machine; between machines nothing is locked.
 
-The files are in the user's home, where nobody else can put a folder first.
+The files are in the user's home, a place where nobody else can put a folder first.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def acquire_lock(
     """Wait until nobody else indexes into the store, and keep others waiting.
 
     Returns:
-        What is to be closed at the end of the run.
+        An object that is to be closed at the end of the run.
     """
     until = time.monotonic() + patience
     while (lock := _lock(store, written)) is None:
@@ -51,7 +51,7 @@ def acquire_lock(
 
 
 def _lock(store: ChunkStore, written: object) -> Any:
-    """Return a connection that holds the lock until it is closed; None: it is taken."""
+    """Return a connection that locks until it is closed; None if the lock is taken."""
     import sqlite3  # here, because its import takes long
 
     own = f"{os.getpid()}-{id(written)}"
@@ -75,15 +75,15 @@ def _lock(store: ChunkStore, written: object) -> Any:
 
 
 def _lock_folder(store: ChunkStore) -> Path:
-    """Return the folder for locks, made where it is missing.
+    """Return the folder for locks; make it if it is missing.
 
-    Where the home cannot be written to, it is among the temporary files.
+    If the home cannot be written to, it is among the temporary files.
 
     Raises:
         IndexingError: It cannot be used, or is another user's.
     """
     user = os.getuid() if hasattr(os, "getuid") else "user"
-    # Not where a variable of one shell says: every process of a user has to agree.
+    # No variable of a shell may decide the place: all processes of a user must agree.
     folder = Path(os.path.expanduser("~"), ".cache", "oprag", "locks")  # noqa: PTH111 -- `Path.home` fails where there is none
     try:
         try:

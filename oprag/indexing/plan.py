@@ -36,15 +36,15 @@ from oprag.tokens import DEFAULT_COUNTER
 
 Replace: TypeAlias = Literal["document", "same_settings", "all"]
 """The chunks that an indexed document replaces: all that oprag stored of it; only those
-of the same splitter and settings; or all, also other programs' (added by the run)."""
+of the same splitter and settings; or all, even other programs' (added by the run)."""
 
 
 RemoveMissing: TypeAlias = bool | Literal["all"]
-"""Whether documents that are not given are deleted; `"all"`: be they ever so many."""
+"""Whether documents that are not given are deleted; `"all"` sets no limit on them."""
 
 
 _TRIED = 8
-"""How many ids a chunk is looked for under: each interrupted run may have taken one."""
+"""The most ids a chunk is looked for under: each interrupted run may have taken one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +58,10 @@ class RunOptions:
     scope: str = ""
     """The scope of the documents, as `oprag.indexing.source_scope` returns it."""
     remove_missing: RemoveMissing = False
-    """Also delete what the store holds of documents of this scope that are not given,
-    or are empty. Only chunks with oprag's `doc_key` and `doc_uri` are taken to be of a
-    document. More than half of them only with `"all"`; likewise any, while another
-    document failed."""
+    """Also delete the store's chunks of documents of this scope that are not given, or
+    are empty. Only chunks with oprag's `doc_key` and `doc_uri` count as a document's.
+    More than half of the documents are deleted only with `"all"`. The same holds for
+    any document while another one failed."""
     replace: Replace = "document"
     """The chunks of a given document that are replaced."""
     batch_size: int = 256
@@ -80,7 +80,7 @@ class RunOptions:
 
 
 class WantedChunk(NamedTuple):
-    """One chunk as the store is to hold it."""
+    """One chunk that the store is to hold."""
 
     id: str
     """A hash of document, version, index, metadata; see
@@ -90,19 +90,19 @@ class WantedChunk(NamedTuple):
     metadata: Mapping[str, str | int | float]
     """Flat, with `doc_key`; see `oprag.indexing.flat`."""
     source: Any = None
-    """The framework's object that is handed to the store; None where it can be
-    made of the rest."""
+    """The framework's object that is handed to the store; None if it can be made of the
+    other fields."""
 
 
 class WantedDocument(NamedTuple):
     """All chunks of one document."""
 
     name: str
-    """The document's own name."""
+    """The document's name."""
     chunks: Sequence[WantedChunk]
     """In reading order; empty for a document without any text."""
     is_estimated: bool = False
-    """Whether an estimate said where to cut, because cl100k could not be loaded."""
+    """Whether an estimate decided the cuts, because cl100k could not be loaded."""
 
 
 class IndexingPlan(NamedTuple):
@@ -111,9 +111,9 @@ class IndexingPlan(NamedTuple):
     add: tuple[WantedChunk, ...]
     """Chunks to add, under free ids; in reading order, new pages last."""
     delete: tuple[str, ...]
-    """Ids to delete, each once; those of pages that are gone first."""
+    """Ids to delete, each once; those of removed pages first."""
     unchanged: int
-    """Chunks that stay as they are."""
+    """Chunks that stay unchanged."""
 
     @property
     def is_empty(self) -> bool:
@@ -136,22 +136,23 @@ def plan(
 ) -> IndexingPlan:
     """Compare the chunks that a store should hold of a document with those it holds.
 
-    A chunk stays when id, own or derived, text and metadata agree. Numbers agree by
-    value, because some stores make floats of integers. A stored key that is not wanted
-    counts only if it is oprag's: any other is the store's or the application's. If
-    another chunk has the id already, such as another cut of the text, the new one gets
-    an id derived from it: both are there until the old one is deleted.
+    A chunk stays if its id (the chunk's, or one derived from it), text and metadata
+    agree. Numbers agree by value, because some stores make floats of integers. A stored
+    key that is not wanted counts only if it is oprag's; any other is the store's or the
+    application's. Another chunk may have the id already, such as another cut of the
+    text. Then the new one gets an id derived from it, and both exist until the old one
+    is deleted.
 
     Args:
         doc_key: `oprag.metadata.document_key` of the document's name.
-        wanted: All chunks of the document as it is now, no id twice; none for one
-            that is to be removed.
+        wanted: All chunks of the document's present text, no id twice; none for a
+            document that is to be removed.
         present: Chunks that the store gave for it, in any order. Those of other
-            documents are passed over: some stores ignore filters.
+            documents are passed over, because some stores ignore filters.
         options: Those of the run.
 
     Returns:
-        The plan. After it was carried out, the next is empty.
+        The plan. Once it was carried out, the next one is empty.
     """
     own = [chunk for chunk in present if chunk.metadata.get(DOC_KEY) == doc_key]
     if options.replace != "all":
@@ -184,12 +185,12 @@ def plan(
         else:
             free = next(id_ for id_ in _ids(chunk.id) if id_ not in times)
             add.append(chunk._replace(id=free))
-    # If a run is interrupted, the two versions must not be of different pages: they
+    # If a run is interrupted, the two versions must not have different pages, or they
     # would look like pages that were indexed one by one.
     parts = {chunk.metadata.get(PART_INDEX) for chunk in wanted}
     present_parts = {row.metadata.get(PART_INDEX) for row in own}
     add.sort(key=lambda chunk: chunk.metadata.get(PART_INDEX) not in present_parts)
-    # Chunks with a scope go last: an interrupted run leaves some that have one.
+    # Chunks with a scope are deleted last, so that an interrupted run leaves some.
     delete_order = {
         row.id: (row.metadata.get(PART_INDEX) in parts, DOC_SCOPE in row.metadata)
         for row in own
@@ -202,8 +203,8 @@ def plan(
 def refuse_cut_by_default(name: str, present: Sequence[StoredChunk]) -> None:
     """Refuse to replace chunks that cl100k cut by those that an estimate cuts.
 
-    Otherwise a day without a network would have a whole store embedded anew, and the
-    next day once more.
+    Otherwise one day without a network would embed a whole store anew, and the next day
+    once more.
 
     Raises:
         TokenizerError: The store holds such chunks.
@@ -220,14 +221,14 @@ def refuse_cut_by_default(name: str, present: Sequence[StoredChunk]) -> None:
 
 
 def _ids(chunk_id: str) -> Iterator[str]:
-    """The id of a chunk, then those to use if another chunk has it."""
+    """Yield the id of a chunk, then those to use if another chunk has it."""
     yield chunk_id
     for number in count(1):
         yield make_named_id(f"{chunk_id}\n{number}")
 
 
 def _version_and_index(chunk: WantedChunk | StoredChunk) -> tuple[str, int | None]:
-    """The same for chunks that agree."""
+    """Return a key that is the same for chunks that agree."""
     version, index = map(chunk.metadata.get, (DOC_VERSION, CHUNK_INDEX))
     return str(version or ""), as_number(index)
 

@@ -1,4 +1,4 @@
-"""What a run says of itself: its progress, its report, and its warnings."""
+"""The progress, the report and the warnings of a run."""
 
 from __future__ import annotations
 
@@ -27,58 +27,58 @@ from oprag.indexing.plan import WantedDocument
 REFUSALS = (MissingPositionError, UnreadableFileError)
 """Errors of one document alone, for which no store or model was asked."""
 _LISTED = 5
-"""Documents that a message names."""
+"""The most documents that a message names."""
 _LOGGER = logging.getLogger("oprag")
 
 ShowProgress: TypeAlias = bool | Callable[[int, int | None, int], None]
-"""Whether a bar is drawn; or what is called in its place, with the documents that are
-done, all that there are (None if that is not known) and the chunks that were written;
-in a thread where the run is awaited."""
+"""Whether a bar is drawn; or a function to call instead. It gets the number of
+documents that are done, of all documents (None if not known) and of written chunks. It
+is called in a thread if the run is awaited."""
 
 
 class FailedDocument(NamedTuple):
-    """A document that could not be indexed. What the store held of it stays."""
+    """A document that could not be indexed. Its old chunks stay in the store."""
 
     name: str
-    """The document's own name."""
+    """The document's name."""
     error: Exception
-    """The error, as it was raised."""
+    """The error, unchanged since it was raised."""
 
     def __repr__(self) -> str:
-        """Without what the error says: a server may have repeated a key in it."""
+        """Leave out the error's message: a server may have repeated a key in it."""
         return f"FailedDocument({self.name!r}, {type(self.error).__name__})"
 
 
 Readable: TypeAlias = WantedDocument | UnreadableFileError | FailedDocument
-"""A document that is to be indexed; a file that is no text, by its path the name that
-its document would have; or what was wrong with a document."""
+"""A document that is to be indexed. Or a file that is no text, whose path is the name
+that its document would have. Or a document that failed, with its error."""
 
 
 @dataclass(frozen=True, repr=False)
 class IndexingReport:
-    """The result of a run. Documents by their names, in the order they were given."""
+    """The result of a run. It has documents by name, in the order they were given."""
 
     added: tuple[str, ...] = ()
-    """Documents that the store held nothing of."""
+    """Documents of which the store held nothing."""
     updated: tuple[str, ...] = ()
     """Documents that changed, or that were left incomplete."""
     unchanged: tuple[str, ...] = ()
-    """Documents that the store held as they are; none of their chunks was embedded."""
+    """Documents that the store holds unchanged; none of their chunks was embedded."""
     removed: tuple[str, ...] = ()
     """Documents that were not given, or empty, and are deleted, sorted by name."""
     empty: tuple[str, ...] = ()
     """Documents without any text. They count as not given."""
     kept: tuple[str, ...] = ()
-    """Documents that were not given and are not removed, sorted by name: others failed
-    or could not be read, and may be the same by a new name."""
+    """Documents that were not given and are not removed, sorted by name. Others failed
+    or could not be read, and may be the same documents under new names."""
     skipped: tuple[UnreadableFileError, ...] = ()
-    """Files of a folder that are no text. What the store holds of them stays."""
+    """Files of a folder that are no text. Their old chunks stay in the store."""
     failed: tuple[FailedDocument, ...] = ()
-    """Documents that could not be stored, each with what happened. What the store held
-    of them is still there; beside the new chunks where only deleting failed."""
+    """Documents that could not be stored, each with its error. Their old chunks are
+    still in the store; beside the new ones if only deleting failed."""
     foreign: tuple[str, ...] = ()
-    """Documents with further chunks in the store that something else wrote. They are
-    left."""
+    """Documents with further chunks in the store that another program wrote. Those
+    chunks are left there."""
     chunks_foreign: int = 0
     """The number of these chunks."""
     chunks_added: int = 0
@@ -86,12 +86,12 @@ class IndexingReport:
     chunks_deleted: int = 0
     """Chunks that were deleted."""
     chunks_unchanged: int = 0
-    """Chunks that were left as they were."""
+    """Chunks that were left unchanged."""
 
     def __str__(self) -> str:
-        """Describe what was done, as one sentence.
+        """Describe the work that was done, as one sentence.
 
-        Of an error that is not oprag's only the kind: it may repeat a key.
+        An error that is not oprag's is named by its kind alone: it may repeat a key.
         """
         chunks = count_nouns(self.chunks_added, "chunk")
         said = [
@@ -113,7 +113,7 @@ class IndexingReport:
         return ", ".join(said).rstrip(".") + "."
 
     def __repr__(self) -> str:
-        """The same sentence, and whose it is."""
+        """Return the same sentence, with the name of the class."""
         return f"<IndexingReport: {self}>"
 
 
@@ -129,7 +129,7 @@ def _list(names: Sequence[str]) -> str:
 
 
 def failures(failed: Sequence[FailedDocument]) -> str:
-    """Say which documents failed, at least one, and how the last one did."""
+    """Return a text that names failed documents, at least one, and the last error."""
     error = failed[-1].error
     words = str(error) if isinstance(error, OpragError) else read_error_message(error)
     return (
@@ -141,7 +141,7 @@ def failures(failed: Sequence[FailedDocument]) -> str:
 
 
 def too_many(going: Sequence[str], before: int) -> InvalidOptionError:
-    """Return the error for removing more than half of what is there, or all."""
+    """Return the error for removing more than half of the documents, or all."""
     message = (
         f"remove_missing=True would delete {len(going):,} of the {before:,} documents "
         f"that were indexed from here ({_list(going)}): they were not given, or are "
@@ -152,7 +152,7 @@ def too_many(going: Sequence[str], before: int) -> InvalidOptionError:
 
 
 def warn_of(report: IndexingReport) -> None:
-    """Warn of what could not be done, and of what else the store holds."""
+    """Warn of the work that failed, and of other programs' chunks in the store."""
     stored = report.added or report.updated or report.unchanged
     said = []
     if report.skipped and not (stored or report.failed or report.empty):
@@ -185,7 +185,7 @@ class Progress:
 
     Args:
         show: See `ShowProgress`.
-        count: Returns how many documents there are; None if that is not known.
+        count: Returns the number of documents; None if it is not known.
     """
 
     def __init__(self, show: ShowProgress, count: Callable[[], int | None]) -> None:
@@ -194,7 +194,7 @@ class Progress:
             raise invalid_option("show_progress", show, takes)
         self._show = show
         self._total: int | None = None
-        with suppress(OpragError):  # the run says so, at the item that is meant
+        with suppress(OpragError):  # the run raises it, at the item that it is about
             self._total = count() if show else None
         self._bar = _bar(self._total) if show is True else None
 
@@ -207,19 +207,19 @@ class Progress:
             self._bar.update(documents - self._bar.n)
 
     def close(self) -> None:
-        """Leave the bar as it is."""
+        """Leave the bar unchanged."""
         if self._bar is not None:
             self._bar.close()
 
     def end(self, report: IndexingReport) -> None:
-        """Write what was done to the log, and below the bar."""
+        """Write the report to the log, and below the bar."""
         _LOGGER.info("%s", report)
         if self._bar is not None:
             self._bar.write(str(report), file=self._bar.fp)
 
 
 def _bar(total: int | None) -> Any:
-    """A bar; None where standard error is no terminal, or tqdm is not installed."""
+    """Return a bar; None if standard error is no terminal, or tqdm is not installed."""
     if sys.stderr is None or not sys.stderr.isatty():
         return None
     try:

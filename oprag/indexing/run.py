@@ -1,9 +1,9 @@
-"""The steps of a run for each document, so that none is lost, whatever fails.
+"""The steps of a run for each document, so that none is lost if anything fails.
 
-For each document, the new chunks are embedded and added first; once all are stored, the
-old ones are deleted. Their ids differ, so both coexist until then, and a reader gets
-the old version or the new one. A failure affects one document; the others go on. The
-next run finds what is there and does the rest. Generators decide what is to be done;
+For each document, the new chunks are embedded and added first. Once all are stored, the
+old ones are deleted. Their ids differ, so both exist until then, and a reader gets the
+old version or the new one. If one document fails, the others go on, and the next run
+finds the stored chunks and does the rest. Generators decide the work, and
 `oprag.indexing.update` does it.
 """
 
@@ -48,7 +48,7 @@ _IN_A_ROW = 5
 """After this many failures in a row with one error type, the run stops: the store or
 the embedding is probably down, so the other documents are not tried."""
 _FATAL = (IndexingError, InvalidOptionError, TokenizerError, Warning)
-"""Errors about every document: they end a run at once."""
+"""Errors that are about every document: they end a run at once."""
 _OUTCOMES_OF_GIVEN = ("added", "updated", "unchanged", "empty")
 """Outcomes of documents that were given."""
 _COUNTS = ("added", "deleted", "unchanged", "foreign")
@@ -56,22 +56,22 @@ _COUNTS = ("added", "deleted", "unchanged", "foreign")
 
 
 Requests: TypeAlias = Effects[None]
-"""Reads and writes to do; if one fails, its exception is thrown in here."""
+"""Reads and writes to do. If one fails, its exception is thrown into the generator."""
 
 
 WorkerResult: TypeAlias = IndexingReport | UnreadableFileError | IndexingError
-"""The report of another process on some documents, or why it stopped."""
+"""The report of another process on some documents, or the error that stopped it."""
 DocumentsOrWorkers: TypeAlias = (
     Iterable[Readable] | Callable[[StoredBefore], Iterable[WorkerResult]]
 )
 """Either the documents, read one at a time; or a function that lets other processes
-write them. It takes what the store held before, and yields each process's result."""
+write them. It takes the state of the store before the run, and yields their results."""
 
 
 def indexing_steps(
     run: Run, given: DocumentsOrWorkers, *, is_part: bool = False
 ) -> Effects[IndexingReport]:
-    """Index documents, and end the run, unless another process does."""
+    """Index documents, and end the run, unless this is a part of another one."""
     for each in given(run.before) if callable(given) else given:
         if isinstance(each, IndexingReport):
             run.count_part(each)
@@ -88,7 +88,7 @@ def indexing_steps(
 
 
 class Run:
-    """Compares documents with a store, and writes what differs."""
+    """Compares documents with a store, and writes the differences."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class Run:
         self._counts = Counter[str]()
 
     def take(self, given: Readable) -> Requests:
-        """Take the next document, or what is wrong with it."""
+        """Take the next document, or the error that there is in its place."""
         if isinstance(given, UnreadableFileError):
             self._names.note(given.path)
             self._skipped.append(given)
@@ -130,7 +130,7 @@ class Run:
             self._outcomes["empty"].append(given.name)
 
     def count_part(self, part: IndexingReport) -> None:
-        """Count what another process did of this run.
+        """Count the documents that another process of this run indexed.
 
         Raises:
             IndexingError: Too many documents in a row failed.
@@ -151,7 +151,7 @@ class Run:
             self._fail(*each)
 
     def _write_document(self, document: WantedDocument, outcome: str = "") -> Requests:
-        """Compare one document with the store, and write when there is enough."""
+        """Compare one document with the store, and write if enough is pending."""
         try:
             todo = yield from self._compare(document)
         except _FATAL:
@@ -172,7 +172,7 @@ class Run:
             yield from self.flush()
 
     def flush(self) -> Requests:
-        """Write what is pending; one by one if that fails."""
+        """Write the pending chunks; one document at a time if that fails."""
         pending, self._pending = self._pending, []
         try:
             yield from self._write([todo for *_, todo in pending])
@@ -206,7 +206,7 @@ class Run:
         return todo
 
     def _write_alone(self, document: WantedDocument, outcome: str) -> Requests:
-        """Compare and write one document; record a failure."""
+        """Compare and write one document; record its failure."""
         try:
             todo = yield from self._compare(document)
             yield from self._write([todo])
@@ -218,7 +218,7 @@ class Run:
             self._record(document, outcome or todo.outcome, todo)
 
     def _write(self, todo: Sequence[IndexingPlan]) -> Requests:
-        """Add all that is new, of all plans; then delete."""
+        """Add all new chunks of all plans; then delete."""
         for chunks in self._batches([c for one in todo for c in one.add]):
             add, aadd = self._writer.add, self._writer.aadd
             yield Effect(partial(add, chunks), partial(aadd, chunks))
@@ -251,7 +251,7 @@ class Run:
             raise self.make_outage_error()
 
     def end(self) -> Requests:
-        """Write what is pending; remove missing documents, if asked.
+        """Write the pending chunks; remove missing documents, if asked.
 
         Raises:
             IndexingError: No document could be indexed.
@@ -268,9 +268,9 @@ class Run:
     def _choose_removals(self) -> list[str]:
         """Return the names in this scope to remove: not given, or empty.
 
-        While any document failed or was unread, it may be a renamed one: nothing goes,
-        and `kept` is set. Raises if over half would go, as the source may be out of
-        reach. "all" skips both checks.
+        If any document failed or was unread, a missing one may be the same, renamed.
+        Then none is removed, and `kept` is set. Raises if over half would go, as the
+        source may be out of reach. "all" skips both checks.
         """
         empty = set(map(document_key, self._outcomes["empty"]))
         before = self.before.documents()
@@ -289,7 +289,7 @@ class Run:
         return going
 
     def report(self) -> IndexingReport:
-        """Return what was done so far."""
+        """Return the report of all work so far."""
         counts = self._counts
         outcomes: dict[str, Any] = {
             outcome: tuple(sorted(names) if outcome == "removed" else names)
@@ -307,7 +307,7 @@ class Run:
         )
 
     def advance(self) -> None:
-        """Report how far the run is."""
+        """Report the progress of the run."""
         done = len(self._skipped) + len(self._failed)
         done += sum(len(self._outcomes[key]) for key in _OUTCOMES_OF_GIVEN)
         self._progress(done, self._counts["added"])

@@ -12,19 +12,19 @@ from oprag.metadata import DOC_KEY, DOC_SCOPE
 from oprag.stores import ChunkStore, StoredChunk, is_own, make_hit, name_of_key
 
 _SAMPLE = 5_000
-"""Chunks that are looked at where not all of the store has to be: one page."""
+"""Chunks that are looked at if not all of the store has to be: one page."""
 
 
 class StoredBefore:
     """Reads a store once.
 
-    In memory stay the names of its documents, and the chunks that are not oprag's.
+    The names of its documents, and the chunks that are not oprag's, stay in memory.
 
     Args:
         store: The store.
-        options: Those of the run. Where it removes or replaces what is not given, all
-            of the store is read. Else at most 5,000 chunks are, as far as the store
-            gives them.
+        options: Those of the run. If it removes or replaces documents that are not
+            given, the whole store is read. Otherwise at most 5,000 chunks are, as far
+            as the store gives them.
     """
 
     def __init__(self, store: ChunkStore, options: RunOptions) -> None:
@@ -35,7 +35,7 @@ class StoredBefore:
         if options.remove_missing or options.replace == "all":
             self._read(store.read(), others)
         else:
-            with suppress(Exception):  # some can only be read awaited
+            with suppress(Exception):  # some stores can be read only by async code
                 self._read(islice(store.read(), _SAMPLE), others)
         self._foreign = ForeignChunks(map(make_hit, others))
 
@@ -51,7 +51,7 @@ class StoredBefore:
                 self._names.setdefault(key, name)
 
     def documents(self) -> dict[str, str]:
-        """Names of the scope's own documents by their keys, as far as oprag's."""
+        """Return the names of the scope's documents by key, if oprag wrote them."""
         return {
             key: name
             for key, name in self._names.items()
@@ -59,7 +59,7 @@ class StoredBefore:
         }
 
     def foreign(self, document: WantedDocument) -> list[str]:
-        """Ids of the chunks of a document that something else wrote."""
+        """Return the ids of a document's chunks that another program wrote."""
         own = [StoredChunk(chunk.text, chunk.metadata) for chunk in document.chunks]
         hits = self._foreign.of(document.name, own)
         return [hit.source.id for hit in hits]

@@ -1,7 +1,6 @@
 """Brings a vector store up to date with documents, sync or async.
 
-A run decides what is to be done (`oprag.indexing.run`); here the store and its writer
-do it.
+A run decides the work (`oprag.indexing.run`). Here the store and its writer do it.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class IndexingKeywords(TypedDict, total=False):
 def index_target(
     target: IndexTarget, documents: Documents[Any], **options: Unpack[IndexingKeywords]
 ) -> IndexingReport:
-    """Do what an adapter's `index_documents` does."""
+    """Do the work of an adapter's `index_documents`."""
     return _carry_out(_requests(target, documents, options))
 
 
@@ -92,7 +91,7 @@ def update_index(
     writer: ChunkWriter,
     **options: Any,
 ) -> IndexingReport:
-    """Make a store hold documents as they are now; see `update_steps`."""
+    """Make a store hold the present documents; see `update_steps`."""
     return _carry_out(update_steps(documents, store, writer, **options))
 
 
@@ -112,13 +111,13 @@ def update_steps(
     show_progress: ShowProgress = False,
     **options: Any,
 ) -> Effects[IndexingReport]:
-    """Make a store hold documents as they are now, when no other run writes to it.
+    """Make a store hold the present documents, when no other run writes to it.
 
     Args:
-        documents: Those that it is to hold.
-        store: Reads it.
-        writer: Writes to it.
-        count: Returns how many documents there are; None if that is not known.
+        documents: The documents that it is to hold.
+        store: Reads the store.
+        writer: Writes to the store.
+        count: Returns the number of documents; None if it is not known.
         show_progress: See `ShowProgress`.
         **options: See `RunOptions`.
     """
@@ -140,9 +139,9 @@ def write_part(
     before: StoredBefore,
     **options: Any,
 ) -> IndexingReport:
-    """Write some documents of a run that another process holds; see there.
+    """Write some documents of a run that another process holds; see `update_steps`.
 
-    It does not wait for that run, whose documents these are. Two processes never write
+    It does not wait for that run, because it is a part of it. Two processes never write
     the same document.
     """
     run = Run(store, writer, RunOptions(**options), before=before)

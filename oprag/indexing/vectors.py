@@ -15,13 +15,13 @@ from oprag.metadata import DOC_URI
 class VectorCheck:
     """Checks the vectors of one run, all by the same length.
 
-    A store in memory takes any vector, and the next run finds the chunk unchanged. What
-    is refused is not stored, so that the next run tries it again.
+    A store in memory takes any vector, and the next run finds the chunk unchanged. A
+    chunk that is refused is not stored, so that the next run tries it again.
 
     Args:
-        model: The embedding model, as messages name it.
-        length: Numbers of a vector that the store holds; None where that is not known:
-            it is then what most of the first vectors have.
+        model: The embedding model's name in messages.
+        length: Numbers of a vector that the store holds; None if not known. Then the
+            length of most of the first vectors counts.
     """
 
     def __init__(self, model: object, length: int | None = None) -> None:
@@ -34,9 +34,9 @@ class VectorCheck:
         """Refuse vectors of which one is missing, not finite, or of another length.
 
         Args:
-            chunks: Those that are written together.
-            vectors: Those that the model gave for them, or for some of them.
-            wanted: How many it was asked for.
+            chunks: The chunks that are written together.
+            vectors: The vectors that the model gave for them, or for some of them.
+            wanted: How many vectors it was asked for.
 
         Raises:
             ModelCallError: It names the documents, and how many vectors are wrong.
@@ -67,5 +67,5 @@ class VectorCheck:
 
 
 def _is_finite(vector: Sequence[float]) -> bool:
-    # The sum is fast. A sum of finite numbers may be infinite too.
+    # A sum is fast. But a sum of finite numbers may be infinite too.
     return isfinite(sum(vector)) or all(map(isfinite, vector))

@@ -22,7 +22,7 @@ class ChunkWriter(ABC):
     written: object
     """The framework's object that is written to."""
     cannot_delete: str = ""
-    """The reason that nothing can be deleted from it; empty where it can."""
+    """The reason that nothing can be deleted from it; empty if deleting is possible."""
 
     @abstractmethod
     def add(self, chunks: Sequence[WantedChunk]) -> None:
@@ -42,24 +42,24 @@ class ChunkWriter(ABC):
 
 
 class IndexTarget(NamedTuple):
-    """A framework's store that is to be indexed into, and how its documents are read.
+    """A framework's store that is to be indexed into, and the reader of its documents.
 
-    Made by the adapters, of what their `index_documents` is given.
+    The adapters make it from the arguments of their `index_documents`.
     """
 
     framework: Framework[Any]
     """Reads and splits the documents."""
     store: ChunkStore
-    """Reads what is there."""
+    """Reads the chunks that are there."""
     writer: ChunkWriter
-    """Writes what is to be there."""
+    """Writes the chunks that are to be there."""
 
 
 class Snapshot(ChunkStore):
     """Reads a store once, when first asked, and answers from that.
 
-    For stores that look at all their chunks to find those of one document. Valid for
-    one run, which asks for no document after writing it without `forget`.
+    It is for stores that look at all their chunks to find those of one document. It is
+    valid for one run, which asks for no document after writing it without `forget`.
     """
 
     def __init__(self, store: ChunkStore) -> None:
@@ -72,7 +72,7 @@ class Snapshot(ChunkStore):
     def read(
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> Iterable[StoredChunk]:
-        """Return the chunks of some documents, read again, in the store's order."""
+        """Return the chunks of some documents from the last reading, in its order."""
         if wanted is None:
             return self._store.read(ids=ids)
         if self._chunks is None:
@@ -84,7 +84,7 @@ class Snapshot(ChunkStore):
         return chain.from_iterable(self._chunks.get(key, ()) for key in wanted)
 
     def forget(self) -> None:
-        """Read the store again when next asked."""
+        """Read the store again when it is asked next."""
         self._chunks = None
 
 
@@ -99,5 +99,5 @@ async def finish_in_thread(call: Callable[..., T], *args: Any) -> T:
     except asyncio.CancelledError:
         await asyncio.wait([running])
         if not running.cancelled():
-            running.exception()  # or asyncio would say that nobody looked at it
+            running.exception()  # or asyncio would report that nobody looked at it
         raise

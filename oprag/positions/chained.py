@@ -1,6 +1,6 @@
-"""What the metadata of chunks without positions say: of which page, of which file.
+"""Reads page and file of chunks without positions from their metadata.
 
-By these their other chunks are read, and put in order page by page.
+By these, their other chunks are read and put in order page by page.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from oprag.positions.validity import check_positions, deduplicate
 
 
 class PageKey(NamedTuple):
-    """The page of a file that a chunk is of."""
+    """The page of a file that a chunk is on."""
 
     part: int | None
-    """Its number; None where the file is one text."""
+    """Its number; None if the file is one text."""
     facts: tuple[Hashable, ...]
-    """What a loader wrote of the file."""
+    """The facts that a loader wrote about the file."""
 
 
 class Unplaced(NamedTuple):
-    """A document whose chunks lack what would order them."""
+    """A document whose chunks lack the metadata that would order them."""
 
     key: str
-    """Its key, as retrieval groups by."""
+    """The key by which retrieval groups its chunks."""
     name: str
-    """What people call it."""
+    """The document's name for people."""
     ranks: tuple[int, ...]
     """Ranks of its chunks."""
     selected_by: tuple[str, Any] | None
     """A key of the metadata and its value, which all chunks of the document have, and
-    no others as far as is known; None where nothing is."""
+    no others as far as is known; None if there is no such key."""
     part_key: str | None
-    """The key of their metadata that has the number of their page; None for none."""
+    """The key of their metadata that has their page's number; None for none."""
     has_pages_alone: bool
-    """Whether each chunk says on which page it is, and none says more."""
+    """Whether each chunk has its page in the metadata, and none has more."""
 
     @staticmethod
     def find_all(
@@ -52,7 +52,7 @@ class Unplaced(NamedTuple):
 
         Args:
             hits: Best first.
-            document_key: As retrieval takes it.
+            document_key: The option that retrieval takes.
         """
         problems: dict[str, OpragError] = {}
         documents = identify_documents(
@@ -86,8 +86,8 @@ class Unplaced(NamedTuple):
     def is_said_by(error: OpragError) -> bool:
         """Return whether an error says that chunks have no positions, or pages alone.
 
-        Or numbers beside ids that differ, of documents or of chunks. Not that they have
-        wrong ones.
+        The same holds for numbers beside ids that differ, of documents or of chunks. It
+        does not for wrong positions.
         """
         if isinstance(error, ConflictingPositionsError):
             return error.kind == "ambiguous_position" and len(error.position) == 1
@@ -99,7 +99,7 @@ class Unplaced(NamedTuple):
 
     @staticmethod
     def page_of(hit: Hit) -> PageKey | None:
-        """Return the page of a chunk; None where it is on one without a number."""
+        """Return the page of a chunk; None if it is on one without a number."""
         facts = tuple(
             None if value is None else normalize_value(value)
             for value in map(hit.metadata.get, STRONG_FACTS)
@@ -122,13 +122,13 @@ def _find_selecting_key(
         if hit.metadata.get(key) == value:
             return key, value
     if document_key is None and hit.document == value:
-        # Outside the metadata of a node, and by this name in every store.
+        # It is outside the metadata of a node, and has this name in every store.
         return FRAMEWORK_IDS[0], value
     return None
 
 
 def _find_part_key(hit: Hit) -> str | None:
-    """Return the key of the metadata under which a chunk has the number of its page."""
+    """Return the metadata key under which a chunk has the number of its page."""
     for key in PART_KEYS:
         if as_number(look_up(hit.metadata, None, key)) is not None:
             return key

@@ -1,8 +1,8 @@
 """Numbers of chunks: by their links, or as an application counted them.
 
-What counts chunks may give an id of its own to each. A `doc_id` that differs on each
-chunk is no document's: it says nothing of the text that a number counts in. That is
-seen only where all chunks of the document are.
+An application that counts chunks may give each a separate id. A `doc_id` that differs
+on each chunk is no document's. It does not say in which text a number counts. That can
+be seen only if all chunks of the document are there.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from oprag.positions.keys import SCHEMES, read_starts
 from oprag.positions.linked import number_by_links
 
 _SHOWN = 3
-"""Chunks that show, at least, that each has another id."""
+"""The fewest chunks that show that each has another id."""
 
 
 class PageNumbers:
-    """Numbers the chunks of a document page by page, where something shows how.
+    """Numbers the chunks of a document page by page, if their metadata allow it.
 
     Args:
         document: All its chunks.
@@ -34,7 +34,7 @@ class PageNumbers:
         return _have_ids_of_their_own(self._document)
 
     def find(self, page: Sequence[Hit]) -> list[int | None]:
-        """Return the number of each chunk of a page, from 0; None where unknown."""
+        """Return the number of each chunk of a page, from 0; None if unknown."""
         numbers = number_by_links(page)
         if numbers.count(None) == len(page) and self._are_counted:
             return _number_by_count(page)
@@ -45,10 +45,11 @@ def _number_by_count(hits: Sequence[Hit]) -> list[int | None]:
     """Return the numbers that the chunks of one page have, from 0.
 
     Args:
-        hits: All chunks of the page, of a document whose chunks have ids of their own.
+        hits: All chunks of the page, of a document whose chunks have separate ids.
 
     Returns:
-        None for all unless one number follows the other by one key, each of one text.
+        None for all unless the numbers under one key follow one another, each on one
+        text.
     """
     for scheme in SCHEMES:
         numbers = read_starts(hits, scheme)
@@ -63,7 +64,7 @@ def _number_by_count(hits: Sequence[Hit]) -> list[int | None]:
 
 
 def _have_ids_of_their_own(hits: Sequence[Hit]) -> bool:
-    """Return whether a key of documents has another value on each chunk of a document.
+    """Return whether a document key has another value on each chunk of a document.
 
     Args:
         hits: All its chunks.

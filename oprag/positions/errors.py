@@ -1,4 +1,4 @@
-"""Errors about places: what was found, and the one way out."""
+"""Errors about places: the problem that was found, and the one way out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from oprag.positions.keys import PART_KEYS, read_known_positions
 _WAY_OUT = "Give the full texts as documents=, and each chunk is found in its text."
 _NO_NUMBERING = POSITION_METADATA - {*PART_KEYS}
 _LISTED = 3
-"""Chunks that an error names."""
+"""The most chunks that an error names."""
 _CUT = "was cut inside a character (U+FFFD)"
 _WHY = {"ambiguous": "is more than once in its text", "not_found": "is not in its text"}
 
@@ -28,12 +28,12 @@ def report_no_position(
     """Return the error for chunks without a position that can be used.
 
     Args:
-        lacking: The chunks and their ranks; the message names the first, or the
-            first that has something else than a number.
-        document: Key of its document.
+        lacking: The chunks and their ranks. The message names the first, or the first
+            that has a value that is no number.
+        document: Key of their document.
         position_keys: The option.
-        hits: All chunks of the document. A key that gives each another whole number is
-            named as the way out.
+        hits: All chunks of the document. If a key has a different whole number on each,
+            the message names it as the way out.
     """
     values = [read_known_positions(hit).values() for hit, _ in lacking]
     odd = [n for n, each in enumerate(values) if None in map(as_number, each)]
@@ -65,7 +65,7 @@ def report_no_position(
 
 
 def _find_numbering_key(hits: Sequence[Hit]) -> str | None:
-    """Return the first key, by its name, with another number on each chunk.
+    """Return the first key, by its name, with a different number on each chunk.
 
     A list of numbers counts: the pages that a chunk lies on.
     """
@@ -108,8 +108,8 @@ def report_not_located(
     """Return the error for chunks whose place in their full text cannot be proved.
 
     Args:
-        chunks: What was retrieved of the document.
-        unproved: The chunks concerned, with why: `not_found` or `ambiguous`.
+        chunks: The retrieved chunks of the document.
+        unproved: The chunks concerned, with the reason: `not_found` or `ambiguous`.
         known: Whether the full text of the document is at hand.
     """
     first, _ = unproved[0]
@@ -150,8 +150,8 @@ def report_unscoped(
     Args:
         document: Key of the document.
         key: The offsets.
-        origin: What they are counted from.
-        keys: What shows it.
+        origin: The text that they are counted from.
+        keys: The keys that show it.
     """
     message = (
         f"Document {document!r}: {key} counts from the start of {origin}, so it does "
@@ -164,7 +164,7 @@ def report_unscoped(
 
 
 def report_contradiction(first: Chunk, second: Chunk) -> ConflictingPositionsError:
-    """Return the error for two chunks that cannot both be where they say."""
+    """Return the error for two chunks whose places contradict each other."""
     ranks, position = (first.rank, second.rank), first.position or ()
     facts: dict[str, Any] = {"position": position, "ranks": ranks}
     spans = tuple(tuple(chunk.span or (0, 0)) for chunk in (first, second))

@@ -1,7 +1,7 @@
-"""Read which document a chunk belongs to from its own metadata.
+"""Read from a chunk's metadata which document it belongs to.
 
-A name is a claim: `shared_names.py` tells several files of one name apart, once the
-positions of their chunks are known.
+A name is a claim: once the positions of the chunks are known, `shared_names.py` tells
+several files of one name apart.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ _NAMES = (
     *("title", "filename", "source_url", "URL", "link", "page_title"),
     *("document_name", "docnm_kwd"),
 )
-"""Keys of what people call a document, the most telling first."""
+"""Keys of a document's name for people, the most telling first."""
 _ID_ATTRIBUTES = ("document_id", "file_id", "artifact_id")
-"""Attributes of applications' own chunks that name a document. Not `doc_id`, which on
-LlamaIndex's documents is their own id."""
+"""Attributes of applications' own chunks that name a document. `doc_id` is not among
+them: on LlamaIndex's documents it is the object's own id."""
 NO_NAME = ("", "None", "blob")
-"""LlamaIndex writes the string "None" where a node has no source; LangChain.js and n8n
+"""LlamaIndex writes the string "None" for a node without a source. LangChain.js and n8n
 call every file that was handed over in memory "blob"."""
 _UUID = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$")
 _NUMBERED = re.compile(r"[^A-Za-z0-9].*\d$")
-"""What follows the name of a file in the id of a part of it."""
+"""The rest after the name of a file, in the id of a part of that file."""
 _SPLIT_KEYS = frozenset((*PART_KEYS, *SECTION_KEYS))
 
 _HAS_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,5}$")
@@ -76,23 +76,23 @@ class Identity(NamedTuple):
     key: str
     """Equal for all chunks of one document."""
     name: str
-    """What people call it, in full; empty for a text without a name."""
+    """The document's name for people, in full; empty for a text without a name."""
     shared_name: str | None = None
     """The key that this file would have if no other file had its name."""
     derived: tuple[str, str] | None = None
-    """Key and short name that its metadata alone give, as `derive_identity` does; None
-    where they were not needed."""
+    """Key and short name from its metadata alone, as `derive_identity` returns them;
+    None if they were not needed."""
 
     @staticmethod
     def file_of(metadata: Mapping[str, Any]) -> str | None:
-        """Return the file that the metadata name and that is one text; or None."""
+        """Return the file that the metadata name, if it is one text; else None."""
         return find_file(metadata)
 
 
 def identify_document(
     hit: Hit, document_key: DocumentKey | None = None
 ) -> Identity | None:
-    """Read key and full name of the document of one hit; None without."""
+    """Read key and full name of the document of one hit; None if it names none."""
     metadata = hit.metadata
     written = read_written(metadata)
     result = None if written is None else identify_result(metadata, written)
@@ -117,7 +117,7 @@ def identify_document(
 def _identify_by_user(
     hit: Hit, document_key: DocumentKey, result: Identity | None
 ) -> Identity | None:
-    """Read the document by the user's word, else as it was written on a result."""
+    """Read the document by the user's key, else by the one written on a result."""
     values = [
         look_up(hit.metadata, hit.subject, key) for key in list_keys(document_key)
     ]
@@ -130,9 +130,9 @@ def _identify_by_user(
 
 
 def identify_result(metadata: Mapping[str, Any], written: WrittenPlace) -> Identity:
-    """Return the document of a result: as written, else as its other metadata say.
+    """Return the document written on a result, else the one its other metadata name.
 
-    Its name is short, as people read it; both are empty where nothing names one.
+    Its name is the short one, for people. Both are empty if nothing names a document.
     """
     key, name = written.document_key, written.document_name
     if key is not None and name is not None and "#" not in key:
@@ -154,8 +154,7 @@ def identify_result(metadata: Mapping[str, Any], written: WrittenPlace) -> Ident
 def derive_identity(metadata: Mapping[str, Any]) -> Identity:
     """Return the document that the metadata alone name, and its short name.
 
-    Of a result whatever is written beside them counts for nothing. Both are empty where
-    they name none.
+    On a result, the reserved key `oprag` is ignored. Both are empty if they name none.
     """
     key = _find_key(Hit("", metadata))
     if key is None:
@@ -164,15 +163,15 @@ def derive_identity(metadata: Mapping[str, Any]) -> Identity:
 
 
 def _name_document(metadata: Mapping[str, Any], key: str) -> str:
-    """Return what people call a document, in full; its key where nothing names it."""
+    """Return a document's name for people, in full; its key if nothing names it."""
     name = _find_name(metadata, _NAMES)
     return _spell(strip_place(name, metadata)) or key
 
 
 def find_file(metadata: Mapping[str, Any]) -> str | None:
-    """Return the file that the metadata name and that is one text; None without.
+    """Return the file that the metadata name, if it is one text; else None.
 
-    Not a table or a system (`tickets.csv`, `confluence`): these hold many documents.
+    A table or a system (`tickets.csv`, `confluence`) is none: it holds many documents.
     """
     for key in (*FILE_KEYS, *_ADDRESS_KEYS):
         name = first_name((metadata.get(key),))
@@ -182,10 +181,10 @@ def find_file(metadata: Mapping[str, Any]) -> str | None:
 
 
 def is_made_up(key: str, file: str) -> bool:
-    """Return whether a framework made an id up for a text of a file.
+    """Return whether a framework made up an id for a text of a file.
 
-    A UUID, or the name of the file and a number: of several texts of one file
-    (LlamaIndex), of its chunks.
+    Such an id is a UUID, or the name of the file and a number. It may be for one of
+    several texts of the file (LlamaIndex), or for one of its chunks.
     """
     if _UUID.match(key) is not None:
         return True
@@ -200,8 +199,8 @@ def _base(file: str) -> str:
 def counts_from_parent(hit: Hit) -> bool:
     """Return whether a hit's `start_index` may count from a parent.
 
-    LangChain gives the children of a parent a random `doc_id`, whether the parent was
-    a document or was cut out of one: only full texts tell.
+    LangChain gives the children of a parent a random `doc_id`, whether the parent is
+    a document or was cut out of one. Only full texts can tell which.
     """
     parent = hit.metadata.get("doc_id")
     return (
@@ -216,15 +215,16 @@ def counts_from_parent(hit: Hit) -> bool:
 def document_name(metadata: Mapping[str, Any]) -> str | None:
     """Return the name of a document that is to be split or indexed.
 
-    `doc_uri` or `doc_key`; then the file, because the ids of a framework may be of one
-    page, or of one run; then ids. None where the metadata has none of them.
+    The first of these: `doc_uri` or `doc_key`; the file, because the ids of a framework
+    may be of one page, or of one run; other ids. None if the metadata have none of
+    them.
     """
     keys = (DOC_URI, DOC_KEY, *FILE_KEYS, *ID_KEYS)
     return first_name(metadata.get(key) for key in keys)
 
 
 def first_name(values: Iterable[Any], no_name: Sequence[str] = NO_NAME) -> str | None:
-    """Return the first value that is a name, as a string; None without."""
+    """Return the first value that is a name, as a string; None if none is."""
     for value in values:
         if value is None or (isinstance(value, float) and math.isnan(value)):
             continue  # pandas writes NaN for nothing
@@ -236,9 +236,9 @@ def first_name(values: Iterable[Any], no_name: Sequence[str] = NO_NAME) -> str |
 def strip_place(name: str, metadata: Mapping[str, Any]) -> str:
     """Return the name of a file without the page, line or second that it points to.
 
-    `#page=3`, `#L10` and `#t=90` point into any file. `t=90` and `start=90` of an
-    address do where the chunk says the same time, and on YouTube and Vimeo. Any other
-    fragment may be a page of its own (`#/guide`, a post of a forum).
+    `#page=3`, `#L10` and `#t=90` point into any file. `t=90` and `start=90` in an
+    address do so on YouTube and Vimeo, and if the chunk has the same time. Any other
+    fragment may be a separate page (`#/guide`, a post of a forum).
     """
     if "#" in name:
         name = _PLACE_IN_FILE.sub("", name)
@@ -268,7 +268,7 @@ def _is_one_text(name: str) -> bool:
 
 
 def _find_key(hit: Hit) -> str | None:
-    """Return the key of a hit's document by the known keys; None without."""
+    """Return the key of a hit's document by the known keys; None if it has none."""
     metadata = hit.metadata
     own = metadata.get(DOC_KEY)
     if type(own) is str and own not in NO_NAME:
@@ -289,7 +289,7 @@ def _find_key(hit: Hit) -> str | None:
 
 
 def _find_name(metadata: Mapping[str, Any], keys: Sequence[str]) -> str:
-    """Return the first text that is no id; else the first; an empty one for none."""
+    """Return the first text that is no id, else the first; empty if there is none."""
     first = ""
     for key in keys:
         name = metadata.get(key)
@@ -312,7 +312,7 @@ POSITION_METADATA = {
 def document_metadata(
     name: str, metadatas: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return what is known of a document: its name, and what its chunks agree on.
+    """Return the known metadata of a document: its name, and all that chunks share.
 
     Args:
         name: The document's.

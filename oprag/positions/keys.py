@@ -13,8 +13,9 @@ PositionKeys: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
 """A metadata key, an attribute name, a callable on the framework's object, or a
 list of these, the most significant first (`["page", "start_index"]`).
 
-Of a key numbers, texts of numbers (`"1718041234.000300"`) and dates are positions; a
-callable may return anything that can be compared, or a tuple of it."""
+The values under a key that are positions are numbers, texts of numbers
+(`"1718041234.000300"`) and dates. A callable may return anything that can be compared,
+or a tuple of it."""
 
 PART_KEYS = (
     "part_index",
@@ -74,9 +75,9 @@ SCHEMES = (
     Scheme("loc.lines.from", None, PART_KEYS, characters=False),
 )
 """Known schemes in order of precedence: oprag; LangChain's splitters; LlamaIndex's
-attributes, then its keys; Haystack; counted chunks, as frameworks and as applications
-(R2R, RAGFlow, PrivateGPT, LightRAG, Dify) write them; seconds of a talk; LangChain.js
-lines. Where none fits, the part alone (page, row, record) orders the chunks."""
+attributes, then its keys; Haystack; counted chunks in the keys of frameworks and of
+applications (R2R, RAGFlow, PrivateGPT, LightRAG, Dify); seconds of a talk; LangChain.js
+lines. If none fits, the part alone (page, row, record) orders the chunks."""
 
 
 CHARACTERS = frozenset(scheme.start for scheme in SCHEMES if scheme.characters)
@@ -84,18 +85,18 @@ CHARACTERS = frozenset(scheme.start for scheme in SCHEMES if scheme.characters)
 
 
 def look_up(metadata: Mapping[str, Any], subject: Any, key: Any) -> Any:
-    """Value of a user's key: called, or a metadata key, a path, an attribute.
+    """Return the value of a user's key: a call, a metadata key, a path or attribute.
 
     Args:
-        metadata: Looked in first, by `key` as it is written, then along its dots
+        metadata: Looked in first, by the whole `key`, then along its dots
             (`loc.lines.from` also finds `{"loc": {"lines": {"from": 3}}}`, and
             `items.0.page` looks into a list).
-        subject: The framework's object: passed to a callable, and asked for an
-            attribute of that name last. With None a callable gets the metadata.
+        subject: The framework's object. It is passed to a callable, and is asked last
+            for an attribute of that name. If it is None, a callable gets the metadata.
         key: A callable or a string.
 
     Returns:
-        The value, or None when there is none.
+        The value, or None if there is none.
     """
     if callable(key):
         return key(metadata if subject is None else subject)
@@ -116,7 +117,7 @@ def _step_into(value: Any, step: str) -> Any:
 
 
 def read_known_positions(hit: Hit) -> dict[str, Any]:
-    """Return what a chunk has under the known keys of positions and parts."""
+    """Return a chunk's values under the known keys of positions and parts."""
     keys = (*(scheme.start for scheme in SCHEMES if scheme.start), *PART_KEYS)
     found = {key: look_up(hit.metadata, hit.subject, key) for key in keys}
     if hit.offsets is not None and hit.offsets[0] is not None:
@@ -125,7 +126,7 @@ def read_known_positions(hit: Hit) -> dict[str, Any]:
 
 
 def list_keys(keys: str | Callable[[Any], Any] | Sequence[Any]) -> Sequence[Any]:
-    """Return a list of the keys, where one alone may have been given."""
+    """Return a list of the keys, even if one alone was given."""
     return [keys] if isinstance(keys, str) or callable(keys) else keys
 
 
@@ -139,15 +140,15 @@ def read_column(hits: Sequence[Hit], key: str) -> list[Any]:
 
 
 def read_recorded_start(hit: Hit, scheme: Scheme) -> int | None:
-    """Return a hit's own number by a scheme, whatever oprag wrote on it."""
+    """Return a hit's original number by a scheme, even if oprag wrote another on it."""
     return as_number(read_column([hit], scheme.start)[0])
 
 
 def read_starts(hits: Sequence[Hit], scheme: Scheme) -> list[int | None]:
     """Return each hit's number by a scheme.
 
-    A result of oprag has the characters that oprag wrote, whatever the key; and none
-    by any key where oprag wrote none: it saw more of the document then.
+    A result of oprag has the characters that oprag wrote, under any key. If oprag wrote
+    none, it has none under any key, because oprag saw more of the document then.
     """
     numbers = [*map(as_number, read_column(hits, scheme.start))]
     if scheme.characters:
@@ -160,24 +161,24 @@ def read_starts(hits: Sequence[Hit], scheme: Scheme) -> list[int | None]:
 
 
 def has_written_place(hit: Hit) -> bool:
-    """Return whether it is a result, and oprag wrote at which character it begins."""
+    """Return whether it is a result on which oprag wrote its first character."""
     written = read_written(hit.metadata)
     return written is not None and bool(written.spans)
 
 
 def is_without_place(hit: Hit) -> bool:
-    """Return whether it is a result, and oprag wrote that it has no place."""
+    """Return whether it is a result on which oprag wrote that it has no place."""
     written = read_written(hit.metadata)
     return written is not None and written.problem is not None and not written.spans
 
 
 def have_written_numbers(hits: Sequence[Hit]) -> bool:
-    """Return whether they are results of oprag, which wrote a number on each."""
+    """Return whether all are results of oprag, with a number written on each."""
     return None not in map(read_written_number, hits)
 
 
 def read_written_number(hit: Hit) -> int | None:
-    """Return the number among its chunks that oprag wrote on a result; or None."""
+    """Return a result's number among its chunks, as oprag wrote it; or None."""
     place = read_written(hit.metadata)
     if place is None or place.proof != "chained" or place.spans:
         return None
@@ -187,8 +188,8 @@ def read_written_number(hit: Hit) -> int | None:
 def read_parts(hits: Sequence[Hit], keys: Sequence[str]) -> Sequence[int | None] | None:
     """Return the part of every hit by the first key that all of them have.
 
-    A list of None when no hit names a part; None when some do and none of the keys has
-    a number on every hit, so that it is not known what the offsets count from.
+    A list of None if no hit names a part. None if some do and no key has a number on
+    every hit, since then it is unknown which text the offsets count from.
     """
     places = [read_written(hit.metadata) for hit in hits]
     placed_hits = [place is not None and bool(place.spans) for place in places]
@@ -211,10 +212,10 @@ def read_parts(hits: Sequence[Hit], keys: Sequence[str]) -> Sequence[int | None]
 
 
 def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
-    """Return the chunks of each known key that only some chunks have.
+    """Return for each known key that only some chunks have the chunks that have it.
 
-    A search that returns only these may be put in order by this key, and the whole
-    document by another.
+    A search that returns only these may order them by this key, and the whole document
+    by another.
     """
     subsets = []
     for scheme in SCHEMES:

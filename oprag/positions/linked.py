@@ -1,8 +1,8 @@
-"""Numbers of chunks by their links, where nothing else says where they stand.
+"""Numbers of chunks by their links, if nothing else gives their places.
 
-A parser that cuts what has no offsets (HTML, JSON) may say of each chunk which ones
-come before and after it. That is an order only as far as no link is missing: chunks are
-counted from the one that nothing comes before, to where two no longer say the same.
+A parser that cuts texts without offsets (HTML, JSON) may link each chunk to the chunks
+before and after it. That is an order only as long as no link is missing. Chunks are
+counted from the one that has none before it, up to the first two whose links disagree.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def number_by_links(hits: Sequence[Hit]) -> list[int | None]:
     """Number chunks of one text, from 0, by their links to one another.
 
     Args:
-        hits: All that is known of the text, in any order. Results of oprag have the
+        hits: All known chunks of the text, in any order. Results of oprag have the
             number that was written on them.
 
     Returns:
-        One number per hit; None where no unbroken links lead to it. None for all where
-        several chunks have nothing before them.
+        One number per hit; None for a hit that no unbroken links lead to. None for all
+        if several chunks have none before them.
     """
     written = [read_written_number(hit) for hit in hits]
     if None not in written:
@@ -62,7 +62,7 @@ def read_links(hits: Sequence[Hit]) -> list[Position] | None:
 
 
 def _follow(hits: Sequence[Hit]) -> dict[Hashable, int]:
-    """Return the numbers of those that unbroken links lead to, by their ids."""
+    """Return the numbers of the chunks that unbroken links lead to, by their ids."""
     by_id = {hit.id: hit for hit in hits}
     firsts = [each for each, hit in by_id.items() if hit.links and not hit.links[0]]
     numbers: dict[Hashable, int] = {}

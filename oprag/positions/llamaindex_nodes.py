@@ -1,7 +1,7 @@
 """The node that LlamaIndex keeps as JSON beside the metadata of a stored chunk.
 
-LlamaIndex reads a node back from there alone: its metadata, its offsets, and its
-neighbours. The other metadata in the store only serve filters.
+LlamaIndex reads a node back only from this JSON: its metadata, its offsets, and its
+neighbours. The other metadata in the store are only for filters.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from oprag.metadata import OWN_KEYS
 
 NODE_CONTENT = "_node_content"
 _SOURCE, _PREVIOUS, _NEXT, _PARENT = "1", "2", "3", "4"
-"""LlamaIndex's numbers of the relationships of a node."""
+"""LlamaIndex's numbers for the relationships of a node."""
 
 _HIDDEN = ("excluded_embed_metadata_keys", "excluded_llm_metadata_keys")
 
 
 def read_node(metadata: Mapping[str, Any]) -> Hit | None:
-    """Read metadata, document and offsets of the node; None where there is none."""
+    """Read metadata, document and offsets of the node; None if there is none."""
     try:
         node = json.loads(metadata[NODE_CONTENT])
     except (KeyError, TypeError, ValueError):
@@ -53,12 +53,12 @@ def rewritten(
     metadata: Mapping[str, Any],
     offsets: tuple[int | None, int | None] | None,
 ) -> str:
-    """The JSON with other metadata.
+    """Return the JSON with other metadata.
 
     Args:
         content: The JSON of a node, as `read_node` could read it.
-        metadata: The node's new metadata; oprag's keys in it are shown neither to
-            the model nor to the embedding model.
+        metadata: The node's new metadata. oprag's keys in it are shown neither to the
+            model nor to the embedding model.
         offsets: The node's new offsets in its source; None leaves the old ones.
     """
     node = json.loads(content)

@@ -1,19 +1,19 @@
 """Read the positions of one document's hits from any metadata.
 
 The chunks of a document are read together, because only together do they show whether
-a key orders them: the first scheme of `SCHEMES` that *every* one of them carries is
-used, so a document never mixes characters with ordinals. Where none fits all, one that
-some carry orders these, and pages the rest. Positions that count from different texts
-are never compared (`origins.py`).
+a key orders them. The first scheme of `SCHEMES` that *every* one of them carries is
+used, so a document never mixes characters with ordinals. If no scheme fits all, one
+that some carry orders these, and pages order the rest. Positions that count from
+different texts are never compared (`origins.py`).
 
 Four words of this file:
 
     part     the page, row or record that a position counts in; None for the document
     origin   the text that a position counts from: the document, a part, a section
-    frame    what the offsets of a LlamaIndex node count from: the document, a parent,
-             or unknown (`Hit.frame`)
-    result   a chunk that oprag gave before: under the key `oprag` it has the place that
-             was written then, or that it has none, and no other key is asked
+    frame    the text that the offsets of a LlamaIndex node count from: the document, a
+             parent, or unknown (`Hit.frame`)
+    result   a chunk that oprag gave before: its key `oprag` says the place that was
+             written then, or that there is none, and no other key is read
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from oprag.positions.user_positions import read_user_position
 from oprag.result_key import is_result, read_written
 
 _RESULT_SCHEME = Scheme(RESULT, None, PART_KEYS, characters=True)
-"""The characters written on results: they go before those of every scheme."""
+"""The characters written on results. They take precedence over every scheme."""
 NO_PLACE = Position()
 
 
@@ -82,7 +82,7 @@ class OneDocument:
 
     def read(self, problems: dict[str, OpragError] | None) -> list[Position]:
         """Return the position of each hit; an error is raised or collected."""
-        # Of one text there is nothing to put in order: it needs no position.
+        # If all hits have one text, there is nothing to order: no position is needed.
         if all(hit.text == self.hits[0].text for hit in self.hits):
             return [self._read_only_text(hit) for hit in self.hits]
         error: PositionError | None
@@ -163,9 +163,9 @@ class OneDocument:
     def _read_by_first_fit(self, hits: Sequence[Hit]) -> list[Position]:
         """Read the hits by the first of these that places all of them.
 
-        What was written on results; the user's keys; one scheme; the links between
-        nodes; a page of each hit's own. Else one scheme places some of them, and pages
-        the rest.
+        The place written on results; the user's keys; one scheme; the links between
+        nodes; a separate page for each hit. If none does, one scheme places some of
+        them, and pages the rest.
         """
         of_results = all(has_written_place(hit) for hit in hits)
         if self.position_keys is not None and not of_results:
@@ -233,8 +233,8 @@ class OneDocument:
     ) -> list[Origin]:
         """Return the text that each position counts from."""
         if scheme.start == "start_index":
-            # LangChain's splitters count in each section again where a document was
-            # cut into sections first.
+            # If a document was cut into sections first, LangChain's splitters start
+            # again at 0 in each of them.
             origins = find_sections(hits, starts, parts)
         elif scheme.is_framework_offsets:
             # LlamaIndex's offsets count from the node's source, which may be a parent.
@@ -243,13 +243,13 @@ class OneDocument:
             of_part = {part: Origin(part) for part in {*parts}}
             origins = [of_part[part] for part in parts]
         else:
-            # Counted chunks of one name may be of several texts, each from 0.
+            # Counted chunks of one name may be of several texts, each counted from 0.
             texts = find_texts(hits, starts, parts, characters=False)
             origins = [Origin(*each) for each in zip(parts, texts, strict=True)]
         if scheme.characters:
-            # A result has the characters that were written on it. If its own key says
-            # another number, that key counted from another text, and these from the
-            # part.
+            # A result has the characters that were written on it. If its original key
+            # holds another number, that key counted from another text, and these
+            # characters count from the part.
             for i, hit in enumerate(hits):
                 if (
                     has_written_place(hit)
@@ -261,7 +261,7 @@ class OneDocument:
     def _find_origins_of_offsets(
         self, hits: Sequence[Hit], starts: Sequence[int], parts: Sequence[int | None]
     ) -> list[Origin]:
-        """Return the origins of framework offsets; each part has its own last chunk."""
+        """Return the origins of framework offsets; each part has a last chunk."""
         of_part: dict[int | None, list[tuple[str, int]]] = {}
         for hit, start, part in zip(hits, starts, parts, strict=True):
             if not has_written_place(hit):
@@ -318,7 +318,7 @@ def _add_pages(
 ) -> list[Position]:
     """Add the pages of chunks without an offset to the positions of those with one.
 
-    A chunk without an offset, as of a table, is put at the beginning of its page. It
+    A chunk without an offset, such as a table, is put at the beginning of its page. It
     must be the only such text there, and no chunk with an offset may be of the same
     framework document. All others have no place.
 
@@ -335,7 +335,7 @@ def _add_pages(
     }
     without = {(part, hit.text) for part, hit, start in rows if start is None}
     texts_without = Counter(part for part, _ in without)
-    # Else the pages of these hits were read from another key than those in `read`.
+    # If not, the pages of these hits were read from another key than those in `read`.
     parts_agree = {part for part, _ in with_offset} == {each.part for each in read}
     positions, following = list[Position](), iter(read)
     for part, hit, start in rows:
@@ -350,7 +350,7 @@ def _add_pages(
 
 
 def _read_written_page(hit: Hit) -> Position:
-    """Return the page of a result that has no place on it."""
+    """Return the page of a result that has no place written on it."""
     written = read_written(hit.metadata)
     return NO_PLACE if written is None else place_at_page(written.part)
 
@@ -361,7 +361,7 @@ def place_at_page(part: int | None) -> Position:
 
 
 def _read_position(hit: Hit, scheme: Scheme, start: int, part: int | None) -> Position:
-    """Read one position; without an end where the recorded one disagrees."""
+    """Read one position; without an end if the recorded end disagrees."""
     written = read_written(hit.metadata)
     if scheme.characters and written is not None and written.spans:
         return read_position(written, hit.text)

@@ -1,8 +1,8 @@
-"""The texts that positions count from: only within one of them are they compared.
+"""The texts that positions count from. Positions are compared only within one of them.
 
 A splitter counts characters in the text that it was handed: a whole document, one of
-its pages, a section, a parent. Pages have numbers, which say how they follow one
-another; sections and parents have none.
+its pages, a section, a parent. Pages have numbers, which give their order. Sections and
+parents have none.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from oprag.positions.identity import FRAMEWORK_IDS, NO_NAME
 from oprag.positions.keys import SECTION_KEYS
 
 _SAME_TEXT = 40
-"""Characters that two texts do not have at one place by chance."""
+"""So many equal characters at one place are not by chance: it is one text."""
 
 
 class Origin(NamedTuple):
@@ -25,16 +25,16 @@ class Origin(NamedTuple):
     number: int | None
     """Its page, row or part: a number that orders it. None for none."""
     text: Hashable = ()
-    """Tells texts apart that have no number, and those of one number."""
+    """Tells apart texts that have no number, or the same number."""
     is_known: bool = True
-    """False where it is some other text than the document: a parent of the node."""
+    """False if it is another text than the document: a parent of the node."""
 
 
 def are_comparable(origins: Sequence[Origin]) -> bool:
     """Return whether positions that count from these texts may be compared.
 
-    They may if it is one text; or if each text has a number, and each number one text.
-    One position needs no other.
+    They may if all count from one text; or if each text has a number, and each number
+    one text. A single position needs no comparison.
     """
     distinct = {*origins}
     if len(origins) < 2:  # noqa: PLR2004 -- nothing to compare with
@@ -50,12 +50,12 @@ def find_sections(
 ) -> list[Origin]:
     """Return the origins of offsets that a splitter counted in the text it was given.
 
-    It copies the metadata of that text to each chunk: chunks of another section or
+    It copies the metadata of that text to each chunk. So chunks of another section or
     another framework document were cut out of another text.
 
     Args:
         hits: Chunks of one document.
-        starts: Where each begins; as many.
+        starts: The start of each; as many.
         parts: Page, row or part of each; as many.
     """
     present = set().union(*(hit.metadata for hit in hits))
@@ -75,14 +75,14 @@ def find_texts(
     *,
     characters: bool = True,
 ) -> list[Hashable]:
-    """Return what tells the framework documents apart that chunks were cut out of.
+    """Return keys that tell apart the framework documents that chunks were cut out of.
 
-    Framework documents that have the same characters at one place are the same text,
-    which was indexed twice, or in two sizes.
+    Framework documents that have the same characters at one place are one text that was
+    indexed twice, or in two sizes.
 
     Args:
         hits: Chunks of one document.
-        starts: Where each begins; as many.
+        starts: The start of each; as many.
         parts: Page, row or part of each; as many.
         characters: Whether the starts count characters, so that chunks may overlap.
     """
@@ -128,7 +128,7 @@ def has_wrong_frame(frames: Iterable[tuple[str, int]]) -> bool:
     Chained parsers leave one "only" chunk and many "last" ones.
 
     Args:
-        frames: The frame of each chunk (`Hit.frame`), and where it begins.
+        frames: The frame (`Hit.frame`) and the start of each chunk.
     """
     starts: dict[str, set[int]] = {}
     for frame, start in frames:
@@ -153,6 +153,6 @@ def _find_root(same: Mapping[Hashable, Hashable], own: Hashable) -> Hashable:
 
 
 def _comparable(value: Any) -> int | str:
-    """Return the same for values that some stores make of one another: 2 and 2.0."""
+    """Return one value for values that some stores turn into each other: 2 and 2.0."""
     number = as_number(value)
     return repr(value) if number is None else number

@@ -19,38 +19,38 @@ class Place:
     """The place of a result in its document, and in the list that was retrieved."""
 
     document_name: str
-    """What people call the document."""
+    """The document's name for people."""
     document_key: str
     """Identifies the document: equal for all results of one document."""
     part: int | None
     """Page, row or part that the characters are relative to; None for none."""
     start: int | None
-    """First character, or None where it is unknown."""
+    """First character, or None if it is unknown."""
     end: int | None
-    """One past the last character, or None where it is unknown."""
+    """One past the last character, or None if it is unknown."""
     spans: tuple[Span, ...]
-    """The spans of the document in the text; more than one where it has gaps."""
+    """The spans of the document in the text; more than one if it has gaps."""
     rank: int
     """Its place in the list that was retrieved, 0 = best."""
     citation: str
     """The place for people: `contract.txt, page 3, characters 120-480`."""
     proof: Proof
-    """How the place is known; see `oprag.chunk.Proof`. Of a text that was changed after
-    the place was written it is only recorded where it begins."""
+    """The proof of the place; see `oprag.chunk.Proof`. If the text was changed after
+    the place was written, its beginning is only recorded."""
     exact: bool
     """Whether the text is proved to be the slice of the document from `start` to `end`.
-    False where the place is only recorded, and where the text was changed after the
-    place was written."""
+    False if the place is only recorded, and if the text was changed after the place was
+    written."""
     problem: str | None
     """The kind of error that `on_problem="warn"` did not raise; None for none."""
     heading: str | None = None
     """The headings over its beginning, `Lease > Rent`; None for none."""
     start_time: float | None = None
-    """The second at which it begins to be said; None for none."""
+    """The second at which its text begins to be said; None for none."""
     end_time: float | None = None
-    """The second at which it has been said; None for none."""
+    """The second at which its text has been said; None for none."""
     url: str | None = None
-    """Its address, at its page or second where such addresses can say so; None for
+    """Its address, at its page or second if such addresses can name it; None for
     none."""
 
 
@@ -62,7 +62,7 @@ def place_of(result: Any) -> Place | None:
             mapping that JSON or a checkpointer made of one.
 
     Returns:
-        The place; None where oprag wrote none.
+        The place; None if oprag wrote none.
     """
     result = _field(result, "node") or _field(result, "kwargs") or result
     metadata = _field(result, "metadata")
@@ -75,7 +75,7 @@ def place_of(result: Any) -> Place | None:
     spans = written.spans
     if whole is not None:
         start, end = whole.start, whole.end
-        if start == end:  # only where it begins is known
+        if start == end:  # only the beginning is known
             end, spans = None, ()
     text = _text_of(result)
     span = read_position(written, text).span
@@ -111,18 +111,18 @@ def read_citation(metadata: Mapping[str, Any], written: WrittenPlace) -> str:
 
 
 class Position(NamedTuple):
-    """Where a chunk is in its document, as its metadata say."""
+    """The place of a chunk in its document, by its metadata."""
 
     key: tuple[Any, ...] | None = None
-    """See `Chunk.position`; None where it is not known."""
+    """See `Chunk.position`; None if not known."""
     span: Span | None = None
     part: int | None = None
 
 
 def read_position(written: WrittenPlace, text: str) -> Position:
-    """Return where a result is, by the place that was written on it.
+    """Return the position of a result, by the place that was written on it.
 
-    The span of a text that was changed is empty: it says where the text begins.
+    If its text was changed, the span is empty and marks the beginning of the text.
     """
     whole, part = written.whole, written.part
     if whole is None:
@@ -134,10 +134,10 @@ def read_position(written: WrittenPlace, text: str) -> Position:
 
 
 def read_spans(metadata: Mapping[str, Any], whole: Span) -> tuple[Span, ...]:
-    """Return the spans of a text, several where it has gaps.
+    """Return the spans of a text, several if it has gaps.
 
     Args:
-        metadata: Of a result, or any.
+        metadata: The metadata of a result, or of any text.
         whole: From the first character of the text to its last.
     """
     written = read_written(metadata)
@@ -147,13 +147,13 @@ def read_spans(metadata: Mapping[str, Any], whole: Span) -> tuple[Span, ...]:
 
 
 def read_proof(metadata: Mapping[str, Any], text: str, span: Span | None) -> Proof:
-    """Tell how the place of a chunk or a result is known, without its document.
+    """Return the proof of a chunk's or a result's place, without its document.
 
     Args:
         metadata: Of the chunk or the result.
         text: Its text.
-        span: The characters that were read from them, by whatever key; of a result as
-            `read_position` returns them: a text that was changed has no end.
+        span: The characters that were read from the metadata, by any key. For a result,
+            the span from `read_position`, which has no end if the text was changed.
     """
     result = read_written(metadata)
     if span is None:
@@ -169,17 +169,17 @@ def read_proof(metadata: Mapping[str, Any], text: str, span: Span | None) -> Pro
 
 
 def _is_linked(result: WrittenPlace | None, text: str) -> bool:
-    """Return whether links numbered the chunk that a result is."""
+    """Return whether links numbered the chunk of a result."""
     if result is None or result.spans or result.proof != "chained":
         return False
     return result.counted is not None and result.text_hash == text_hash(text)
 
 
 def read_own_place(metadata: Mapping[str, Any], text: str) -> tuple[Span, Proof] | None:
-    """Return the characters that oprag wrote of a chunk or a result, and their proof.
+    """Return the characters that oprag wrote for a chunk or a result, and their proof.
 
     Returns:
-        None where oprag wrote none, and where the text does not fit them.
+        None if oprag wrote none, or if the text does not fit them.
     """
     start = as_number(metadata.get(CHAR_START))
     end = as_number(metadata.get(CHAR_END))

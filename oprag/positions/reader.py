@@ -43,7 +43,7 @@ def identify_documents(
     1. the user's key
     2. the key of a result
     3. `doc_key`
-    4. what identifies a document for a framework or an application (`ref_doc_id`,
+    4. the key of a framework's or an application's document (`ref_doc_id`,
        `document_id`, `doc_id`, `file_id`, `artifact_id`)
     5. `source`, `file_path` and other names of files
     6. the attributes `document_id`, `file_id`, `artifact_id` of the framework's object
@@ -52,23 +52,23 @@ def identify_documents(
     ignored. Empty strings, LlamaIndex's string "None" and "blob" are no identity. A URL
     of a page, line or second counts as the URL of the file; Unicode composition and a
     leading `./` make no difference. Several files of one name are told apart
-    (`separate_by_facts`), unless the user says what identifies a document.
+    (`separate_by_facts`), unless the user gives a `document_key`.
 
-    A hit that names no document and has no position, among hits that name one, is a
-    document of its own: a fact of a graph, the text of a tool. Its key begins with
-    `UNNAMED`, and its name is empty.
+    If other hits name a document, one that names none and has no position is a separate
+    document: a fact of a graph, the text of a tool. Its key begins with `UNNAMED`, and
+    its name is empty.
 
     Args:
         hits: Best first.
-        document_key: Where the user keeps the identity; None for the known keys.
-        position_keys: Where the user keeps the position.
-        problems: Collects, by document key, what is raised without it; every hit
-            without an identity is a document of its own then.
+        document_key: The user's keys of the identity; None for the known keys.
+        position_keys: The user's keys of the position.
+        problems: Collects by document key the errors that are raised without it. Then
+            every hit without an identity is a separate document.
 
     Returns:
-        One per hit. The name is what people know, as `disambiguate_names` gives it: of
-        `doc_uri`, else the file, URL or title that the metadata names, else the key.
-        With `document_key` it is `doc_uri`, else the key.
+        One per hit. The name is the one for people, from `disambiguate_names`. It is
+        made of `doc_uri`, else of the file, URL or title that the metadata names, else
+        of the key. With `document_key` it is `doc_uri`, else the key.
 
     Raises:
         MissingDocumentError: No hit names a document, or one that does not has a
@@ -76,8 +76,8 @@ def identify_documents(
     """
     found = [identify_document(hit, document_key) for hit in hits]
     none_named = not any(found)
-    # Among named hits, one without a name is tolerated unless it may have a position:
-    # a position needs a document.
+    # Among named hits, one without a name is tolerated unless it may have a position,
+    # because a position needs a document.
     for rank, hit in enumerate(hits):
         if found[rank] is None and (
             none_named or _may_have_position(hit, position_keys)
@@ -94,7 +94,7 @@ def identify_documents(
     named = []
     for each in documents:
         name = names[each.key, each.name]
-        # Hundreds per query: most keep theirs.
+        # There are hundreds per query, and most keep theirs.
         named.append(each if each.name == name else each._replace(name=name))
     return named if document_key is not None else separate_by_facts(hits, named)
 
@@ -104,7 +104,7 @@ def _identify_by_text(hit: Hit) -> Identity:
 
 
 def _may_have_position(hit: Hit, position_keys: PositionKeys | None) -> bool:
-    """Return whether a chunk has any number that may be a position, or a part."""
+    """Return whether a chunk has any number that may be a position or a part."""
     if position_keys is not None:
         keys = list_keys(position_keys)
         return all(look_up(hit.metadata, hit.subject, key) is not None for key in keys)
@@ -140,19 +140,18 @@ def read_chunks(
 
     Args:
         hits: Best first; the index becomes the rank.
-        documents: The document of each hit, as `identify_documents` gives it; as many
-            as hits.
-        position_keys: Where the user keeps the position; None for the known
-            schemes. A user's key is trusted: it is not searched for sections, and
-            says where a chunk begins, not where it ends.
+        documents: The document of each hit, from `identify_documents`; as many as hits.
+        position_keys: The user's keys of the position; None for the known schemes. A
+            user's key is trusted: it is not searched for sections, and gives the
+            beginning of a chunk, not its end.
         problems: If given, errors go here by document key and are not raised. Chunks
-            without a usable position then get None; where the offsets of a document
-            count from several texts, all of its chunks do.
+            without a usable position then get None. If the offsets of a document count
+            from several texts, all its chunks get None.
 
     Returns:
         One chunk per hit, in the same order. A document's only text needs no position:
-        without one it gets None. Where the end is unknown, or does not match the length
-        of the text, the span is empty and marks the start. Where the offsets count from
+        without one it gets None. If the end is unknown, or does not match the length
+        of the text, the span is empty and marks the start. If the offsets count from
         a parent (`counts_from_parent`), or the text is a window around its sentence,
         they are not `scoped`.
 
@@ -214,15 +213,15 @@ def _make_chunk(
 
 
 def _apply_chained(chunk: Chunk, place: ChainedPlace, position: Position) -> Chunk:
-    """Return the chunk with what other chunks prove of its place."""
+    """Return the chunk with the place that other chunks prove."""
     is_proved = position.span is not None or place.number is not None
     proof: Proof = "chained" if is_proved else "none"
     return chunk._replace(proof=proof, scoped=place.scoped, among=place.among)
 
 
 def _apply_written(chunk: Chunk, hit: Hit, written: WrittenPlace) -> Chunk:
-    """Return the chunk of a result with what was written on it."""
-    # This result has a page but no place: keep the problem and the chain order that
+    """Return the chunk of a result with the place that was written on it."""
+    # This result has a page but no place. Keep the problem and the chain order that
     # were written on it.
     if chunk.position is not None and is_without_place(hit):
         chunk = chunk._replace(problem=written.problem, among=written.among)
@@ -230,7 +229,7 @@ def _apply_written(chunk: Chunk, hit: Hit, written: WrittenPlace) -> Chunk:
 
 
 def _read_chained(place: ChainedPlace | None) -> Position:
-    """Read the place that other chunks prove; of an unproved one the part alone."""
+    """Read the place that other chunks prove; if it is unproved, only its part."""
     if place is not None and place.number is not None:
         return Position((place.part or 0, place.number), None, place.part)
     if place is None or place.span is None:
@@ -239,7 +238,7 @@ def _read_chained(place: ChainedPlace | None) -> Position:
 
 
 def _is_window(hit: Hit) -> bool:
-    """Return whether a text was put in the place of the sentence of its offsets."""
+    """Return whether the text is a window that replaced the sentence of the offsets."""
     sentence = hit.metadata.get("original_text")
     is_other = isinstance(sentence, str) and sentence not in {"", hit.text}
     return is_other and not is_unchanged(hit.metadata, hit.text)

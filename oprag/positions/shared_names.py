@@ -1,8 +1,8 @@
 """Tell several files of one name apart, and several versions of one file.
 
 A name is a claim: `temp.pdf` is every upload, `README.md` is in each folder. Facts that
-a loader writes once for a file separate by themselves. Weaker ones do where positions
-show that chunks cannot be of one text.
+a loader writes once for a file are enough to separate files. Weaker facts separate them
+only if positions show that the chunks cannot be of one text.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ _NO_SECTION = frozenset(("language", "lang", "locale", "id", "_id", "_collection
 _KEYS_ADDED_BY_STORES = frozenset(("_id", "_collection_name", *SCORE_KEYS))
 _SUFFIX_DIGITS = 4
 _MIN_CHUNKS = 2
-"""Chunks by which a group shows that it is a text of its own."""
+"""Chunks that a group needs to show that it is a separate text."""
 _MIN_GROUPS = 2
-"""Groups of so many chunks that a key must make to separate files."""
+"""Groups of that many chunks that a key must make to separate files."""
 
 
 class Separation(NamedTuple):
-    """The chunks, those of several files under several keys."""
+    """Chunks, with separate keys for several files of one name."""
 
     chunks: list[Chunk]
     doubts: dict[str, tuple[str, ...]]
-    """By name of a document: keys in which its chunks differ, which may show that they
-    are of several files. Too little was retrieved to tell."""
+    """By name of a document, the keys in which its chunks differ. They may show several
+    files, but too little was retrieved to tell."""
     agreeing: frozenset[str]
     """Keys of documents whose positions can all be true, see `find_contradiction`."""
 
@@ -66,11 +66,11 @@ class Separation(NamedTuple):
 def separate_by_facts(
     hits: Sequence[Hit], identities: Sequence[Identity]
 ) -> list[Identity]:
-    """Return the identities; files of one name that strong facts tell apart as several.
+    """Return the identities, with separate ones for files that strong facts tell apart.
 
-    Facts are what all chunks of a name carry of `STRONG_FACTS`, and the version of the
-    text of chunks that oprag split. Chunks that `index_documents` wrote are of one
-    document, of which there may be several versions: it replaces texts.
+    The facts are the values of `STRONG_FACTS` that all chunks of a name carry, and the
+    version of the text of chunks that oprag split. Chunks that `index_documents` wrote
+    are of one document, in one or several versions, because it replaces texts.
     """
     groups: dict[str, list[int]] = {}
     for i, identity in enumerate(identities):
@@ -98,14 +98,14 @@ def _identify_file(identity: Identity, fact: Hashable, folder: str = "") -> Iden
 
 
 def _read_facts(hits: Sequence[Hit]) -> list[Hashable]:
-    """Return for each hit of one name what separates it from other files."""
-    # A result already says which file it is of.
+    """Return for each hit of one name the facts that separate its file from others."""
+    # A result already names its file.
     if is_result(hits[0].metadata):
         return [()] * len(hits)
     first_version = hits[0].metadata.get(DOC_VERSION)
     versions = [""] * len(hits)
     if any(hit.metadata.get(DOC_VERSION) != first_version for hit in hits):
-        # `index_documents` replaces texts: these are versions of one document.
+        # `index_documents` replaces texts, so these are versions of one document.
         if are_indexed(hits):
             return [()] * len(hits)
         versions = _read_conflicting_versions(hits)
@@ -126,16 +126,16 @@ def _is_on_all(key: str, hits: Sequence[Hit]) -> bool:
 
 
 def normalize_value(value: Any) -> str:
-    """Return the same for values that some stores make of one another: 2 and 2.0."""
+    """Return one string for values that some stores turn into each other: 2, 2.0."""
     number = as_number(value)
     return repr(value) if number is None else str(number)
 
 
 def _read_conflicting_versions(hits: Sequence[Hit]) -> list[str]:
-    """Return each hit's version if any page has several; else empty strings.
+    """Return each hit's version if any page has several; otherwise empty strings.
 
-    Pages split one by one each have their own version, which does not make them
-    different texts.
+    Pages that were split one by one each have a separate version. That does not make
+    them different texts.
     """
     versions = [_read_version(hit.metadata) for hit in hits]
     of_page: dict[str, set[str]] = {}
@@ -173,16 +173,16 @@ def _is_indexed(hit: Hit) -> bool:
 def separate_by_positions(
     chunks: Sequence[Chunk], problems: dict[str, Any] | None = None
 ) -> Separation:
-    """Separate chunks of one document whose positions show that they are of several.
+    """Separate chunks of one document if positions show that they are of several.
 
-    If chunks claim one range with different texts, a fact of a file (title, author,
-    date, hash, folder) separates them, provided that no group it makes contradicts
-    itself and at least two groups have two chunks. If only another key does so, it
-    names sections, whose order is unknown.
+    Chunks may claim one range with different texts. Then a fact of a file (title,
+    author, date, hash, folder) separates them, provided that no group it makes
+    contradicts itself and at least two groups have two chunks. If only another key does
+    so, it names sections, whose order is unknown.
 
     Args:
-        chunks: As `read_chunks` gives them.
-        problems: Collects, by document key, what is raised without it.
+        chunks: The chunks from `read_chunks`.
+        problems: Collects by document key the errors that are raised without it.
 
     Raises:
         PositionError: The positions count from several sections.
@@ -216,10 +216,10 @@ def _raise_or_collect(error: PositionError, problems: dict[str, Any] | None) -> 
 
 
 def find_shared_names(chunks: Sequence[Chunk]) -> list[PositionError]:
-    """Return what to say of each name that several files have."""
+    """Return a warning about each name that several files have."""
     of_name: dict[str, list[Chunk]] = {}
     for chunk in chunks:
-        # Of a result the component before has said it.
+        # For a result, the component before has already warned.
         if chunk.shared_name is not None and not is_result(chunk.metadata):
             of_name.setdefault(chunk.text_id, []).append(chunk)
     return [_report_shared(name, members) for name, members in of_name.items()]
@@ -228,10 +228,10 @@ def find_shared_names(chunks: Sequence[Chunk]) -> list[PositionError]:
 def keep_one_version(chunks: Sequence[Chunk]) -> tuple[list[Chunk], list[Chunk]]:
     """Return the chunks of the best hit's version of each document, and the others.
 
-    `index_documents` replaces texts; when it is interrupted it leaves chunks of two,
-    which have no common order. Chunks of several sizes of one text stay together
-    (`doc_version`), and so do pages, which may have been split one by one: each is
-    looked at by itself.
+    `index_documents` replaces texts. If it is interrupted, it leaves chunks of two
+    texts, which have no common order. Chunks of several sizes of one text stay together
+    (`doc_version`). So do pages, which may have been split one by one: each page is
+    checked separately.
 
     Args:
         chunks: Best first.
@@ -264,7 +264,7 @@ def are_of_one_file(one: Chunk, other: Chunk) -> bool:
 
 
 def _move_to_file(chunk: Chunk, fact: str) -> Chunk:
-    """Return the chunk as one of the file that a fact names."""
+    """Return the chunk with the identity of the file that a fact names."""
     value = chunk.metadata[fact]
     folder = str(value) if _FOLDER.search(fact) else ""
     was = Identity(chunk.document_key, chunk.document_name or "", chunk.document_key)
@@ -288,8 +288,8 @@ def _may_be_section(key: str) -> bool:
 def _find_differing(chunks: Sequence[Chunk]) -> tuple[str, ...]:
     """Return the keys that may show that chunks of one document are of several files.
 
-    Facts of files that differ, and any other key that has several values, one of them
-    on several chunks.
+    These are facts of files that differ, and any other key with several values, if
+    several chunks share one of them.
     """
     first = chunks[0].metadata
     version = first.get(DOC_VERSION)
@@ -313,7 +313,7 @@ def _find_differing(chunks: Sequence[Chunk]) -> tuple[str, ...]:
 def _find_divider(chunks: Sequence[Chunk], may_be: Callable[[str], bool]) -> str | None:
     """Return the key whose values divide chunks into groups that agree within.
 
-    Of several the one that makes the fewest groups, then the first by its name.
+    If several keys do, it is the one with the fewest groups, then the first by name.
     """
     found: list[tuple[int, str]] = []
     for key in chunks[0].metadata:

@@ -1,4 +1,4 @@
-"""Read positions by the user's own keys and functions (`position_keys=`)."""
+"""Read positions by the user's keys and functions (`position_keys=`)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def read_user_position(hit: Hit, keys: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the position of a hit by the user's keys, empty where one gives none.
+    """Return the position of a hit by the user's keys, empty if a key gives none.
 
     Args:
         hit: A chunk.
         keys: Metadata keys, attribute names or functions, the most significant first.
-            Under a key stand numbers, texts of numbers or dates, or a list of these; a
-            function returns anything that can be compared, or a tuple of it.
+            The values of a key are numbers, texts of numbers or dates, or a list of
+            these. A function returns anything that can be compared, or a tuple of it.
     """
     position: list[Any] = []
     for key in keys:
@@ -51,10 +51,10 @@ def _is_nothing(value: Any) -> bool:
 
 
 def _read_value(value: Any) -> Any:
-    """Return a metadata value as something that can be compared; None for others.
+    """Return a metadata value as one that can be compared; None for others.
 
-    A number below 0 says that there is none. A text that is neither a number nor a date
-    has no place in an order: sorted as a text, `"ix"` stands before `"v"`.
+    A number below 0 means that there is none. A text that is neither a number nor a
+    date has no place in an order: sorted as a text, `"ix"` comes before `"v"`.
     """
     number = as_number(value)
     if number is not None or isinstance(value, bool):

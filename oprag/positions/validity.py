@@ -15,9 +15,9 @@ from oprag.positions.errors import report_contradiction
 def deduplicate(chunks: Iterable[Chunk]) -> list[Chunk]:
     """Keep one of the chunks that several queries or retrievers brought twice.
 
-    Chunks are the same when document, position and text are the same; the one
-    with the best rank stays. Equal texts at two positions are two chunks; equal
-    texts of one document without positions are one.
+    Chunks are the same if document, position and text are the same. The one with the
+    best rank stays. Equal texts at two positions are two chunks; equal texts of one
+    document without positions are one.
 
     Returns:
         A new list in the order of the input.
@@ -35,7 +35,7 @@ def deduplicate(chunks: Iterable[Chunk]) -> list[Chunk]:
 
 
 _SHORTEST_HEADER = 8
-"""Characters that all chunks of a document do not begin with by chance."""
+"""All chunks of a document do not share that many first characters by chance."""
 
 
 def check_positions(
@@ -46,22 +46,21 @@ def check_positions(
 ) -> list[Chunk]:
     """Make sure that the positions of each document can all be true at once.
 
-    Two different texts cannot be at one position, and overlapping spans must
-    agree on the characters they share. Where they do not, the positions restart
-    somewhere (per page, per section) or were found by a wrong search. One header, put
-    before every chunk of the document, makes them disagree as well: such chunks are
-    ordered by their starts, and where they end is not known.
+    Two different texts cannot be at one position, and overlapping spans must agree on
+    the characters they share. If they do not, the positions start again somewhere (per
+    page, per section) or were found by a wrong search. One header before every chunk of
+    the document makes them disagree as well. Such chunks are ordered by their starts,
+    and their ends are not known.
 
     Args:
         chunks: Without duplicates; in any order.
-        problems: Collects, by document key, what is raised without it. The chunks of
-            such a document get no position; where only pages are known, or single
-            values of the user's key, these keep their order.
+        problems: Collects by document key the errors that are raised without it. The
+            chunks of such a document get no position. If only pages or single values of
+            the user's key are known, they keep these and their order.
         agreeing: Keys of documents that are known to have no contradiction.
 
     Returns:
-        The chunks, in the order of the input; the same objects where nothing is
-        in doubt.
+        The chunks, in the order of the input; the same objects if nothing is in doubt.
 
     Raises:
         ConflictingPositionsError: Two spans overlap and their texts disagree.
@@ -103,7 +102,7 @@ def _change_places(
 
 
 def _is_at_page(chunk: Chunk) -> bool:
-    """Return whether one number alone says where it is: a page, or a user's value."""
+    """Return whether a single number gives the place: a page, or a user's value."""
     position = chunk.position
     return chunk.span is None and position is not None and len(position) == 1
 
@@ -120,7 +119,7 @@ def _find_ending_at(chunk: Chunk, end: int) -> Chunk:
 
 
 def find_contradiction(chunks: Iterable[Chunk]) -> tuple[Chunk, Chunk] | None:
-    """Return the first two chunks of a document that cannot both be where they say."""
+    """Return the first two chunks of a document whose places contradict each other."""
     placed = [
         chunk for chunk in chunks if chunk.position is not None and not chunk.problem
     ]
@@ -145,7 +144,7 @@ def find_contradiction(chunks: Iterable[Chunk]) -> tuple[Chunk, Chunk] | None:
 
 
 def _go_on(first: Chunk, second: Chunk) -> bool:
-    """Whether two texts that begin at one place may be one and its beginning."""
+    """Return whether two texts at one place may be one text and its beginning."""
     if first.span is None or second.span is None:
         return False
     if first.fits_span or second.fits_span:
@@ -155,9 +154,9 @@ def _go_on(first: Chunk, second: Chunk) -> bool:
 
 
 def _have_one_header(chunks: Sequence[Chunk]) -> bool:
-    """Whether the texts agree after something that all of them begin with."""
+    """Return whether the texts agree after the beginning that all of them share."""
     texts = [chunk.text for chunk in chunks]
-    pairs = zip(min(texts), max(texts), strict=False)  # what these share, all do
+    pairs = zip(min(texts), max(texts), strict=False)  # all share what these two do
     shared = [a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
     if not all(chunk.fits_span for chunk in chunks):
         return False
@@ -172,6 +171,6 @@ def _have_one_header(chunks: Sequence[Chunk]) -> bool:
 
 
 def _cut_beginning(chunk: Chunk, length: int) -> Chunk:
-    """The chunk without so many characters at its beginning, where it began."""
+    """Return the chunk at its old start, without that many first characters."""
     end = chunk.span.end if chunk.span else 0
     return _find_ending_at(chunk, end - length)._replace(text=chunk.text[length:])

@@ -1,8 +1,8 @@
-"""BM25 beside a store's own search, over the store's own chunks.
+"""BM25 beside a store's search, over the store's chunks.
 
-The index only ranks. It keeps ids, hashes and word counts, no texts: what it brings is
-read from the store again, as the store holds it now, through the filter of the search.
-So nothing that was deleted, changed or forbidden since comes back.
+The index only ranks. It keeps ids, hashes and word counts, and no texts. The chunks
+that it finds are read from the store again, in their present state, through the filter
+of the search. So no chunk comes back that was deleted, changed or forbidden since.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from oprag.stores.stored_chunks import ChunkStore, StoredChunk
 _RRF = 60
 """Added to a rank from 1: reciprocal-rank fusion as both frameworks do it."""
 _PAGE = 5_000
-"""Chunks that are read at once, at most."""
+"""The most chunks to read at once."""
 
 
 class Bm25:
     """Ranks a store's chunks by the words of a question, and fuses that with a search.
 
-    The chunks are read once, at the first question, and again when the store holds
-    another number of them, or when a chunk comes up, by its words or by the search,
-    that is new, gone or changed. Threads share one index.
+    The chunks are read once, at the first question. They are read again if the store
+    holds another number of them, or if the words or the search find a chunk that is
+    new, gone or changed. Threads share one index.
 
     Raises:
         MissingDependencyError: The package bm25s is not there.
@@ -43,7 +43,7 @@ class Bm25:
         self._reading = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy reads the chunks itself."""
+        """Make copies without the index: each copy reads the chunks itself."""
         return Bm25, (self._store,)
 
     def forget(self) -> None:
@@ -56,7 +56,7 @@ class Bm25:
         """Return the error for a search whose store's chunks cannot be read.
 
         Args:
-            searched: What searches.
+            searched: The object that searches.
         """
         message = (
             "bm25=True finds chunks by their words in the store that is searched, but "
@@ -72,21 +72,21 @@ class Bm25:
         k: int,
         chunks: SearchedChunks,
     ) -> list[int | StoredChunk]:
-        """Fuse what a search found with what the question's words find.
+        """Fuse the chunks of a search with those that the question's words find.
 
         Args:
-            question: Its words are looked for.
+            question: The question, whose words are looked for.
             found: Id and text of each chunk that a search found, best first; the id is
-                empty where it is not known.
-            k: Chunks to find by their words, at most.
-            chunks: The same store, as anyone who searched may read it.
+                empty if it is not known.
+            k: The most chunks to find by their words.
+            chunks: The same store, with only the chunks that the searcher may read.
 
         Returns:
-            What either found, best first by the sum of 1 / (60 + rank): the number in
-            `found` of a chunk that the search found, or another chunk. Chunks that the
-            words make equal share the last of their ranks. Of one text at one place,
-            indexed in several sizes, the first is there, with the ranks of all. Of
-            equals in the sum, those of the search come first.
+            The chunks that either found, best first by the sum of 1 / (60 + rank): the
+            number in `found` of a chunk that the search found, or another chunk. Chunks
+            that the words rank as equal share the last of their ranks. If one text at
+            one place is indexed in several sizes, the first is there, with the ranks of
+            all. Among equal sums, those of the search come first.
         """
         texts = {each: text for each, text in found if each}
         index = self._index
@@ -113,7 +113,7 @@ class _Index:
         stopwords = require("bm25s.stopwords", extra="bm25", purpose="bm25=True")
         self._stopwords = frozenset(stopwords.STOPWORDS_EN)
         self._count = store.count()
-        # Stores give their chunks in any order: equals are ranked as they are read.
+        # Stores give their chunks in any order, so equals are ranked in reading order.
         kept = sorted({_make_sort_key(chunk) for chunk in store.read()})
         self._ids = [chunk_id for *_, chunk_id in kept]
         if "" in self._ids:
@@ -123,7 +123,7 @@ class _Index:
             )
             raise InvalidOptionError(message, option="bm25", value=True)
         self.same = _first_of_each(kept)
-        """Of chunks of one text at one place, the id of the first by those of all."""
+        """For each chunk of a text at a place, the id of the first such chunk."""
         self._places = {chunk_id: place for place, chunk_id in enumerate(self._ids)}
         self._texts = {chunk_id: hash(text) for *_, text, chunk_id in kept}
         self._known = self._texts.keys() | found.keys()
@@ -140,14 +140,14 @@ class _Index:
             self._bm25.index((worded, self._words), show_progress=False)
 
     def holds(self, count: int | None, found: Mapping[str, str]) -> bool:
-        """Return whether it is of a store of this many chunks, these among them."""
+        """Return whether it is of a store of that many chunks, including these."""
         return count == self._count and found.keys() <= self._known
 
     def best(
         self, question: str, found: Mapping[str, str], k: int, chunks: SearchedChunks
     ) -> tuple[dict[str, int], dict[str, StoredChunk], bool]:
-        """Return the ranks of the best, from 1, what was read, and if any changed."""
-        # A retriever may show a text otherwise than the store has it.
+        """Return the ranks of the best, from 1, their chunks, and if any changed."""
+        # A retriever may show a text in another form than the store has it.
         unlike = [i for i in found if self._is_changed(i, found[i])]
         changed = any(self._is_changed(c.id, c.text) for c in chunks.read_ids(unlike))
         listed: list[str] = []
@@ -164,8 +164,8 @@ class _Index:
             listed += [each for each in page if each in found or each in read]
             if len(listed) >= k:
                 break
-        # Of the same score each shares the last rank: else the first in its document
-        # would be preferred among equals.
+        # Equal scores share the last of their ranks. Otherwise the first in its
+        # document would be preferred among equals.
         ranks: dict[str, int] = {}
         for _, equals in groupby(listed[:k], lambda each: scores[self._places[each]]):
             those = [*equals]
@@ -176,7 +176,7 @@ class _Index:
         return self._texts.get(chunk_id, hash(text)) != hash(text)
 
     def _rank(self, scores: Any, k: int) -> Iterator[list[str]]:
-        """Yield ids of what has one of the words, best first, by `k` and then more."""
+        """Yield ids of chunks with one of the words, best first: `k`, then more."""
         if not len(scores):
             return
         order = (-scores).argsort(kind="stable")[: int((scores > 0).sum())]
@@ -208,7 +208,7 @@ _Placed: TypeAlias = tuple[str, int, int, int, str, str]
 
 
 def _make_sort_key(chunk: StoredChunk) -> _Placed:
-    """Return document, number, part, place, text and id: so equals are ranked."""
+    """Return document, number, part, place, text and id, which rank equal chunks."""
     numbers = (
         as_number(chunk.metadata.get(key))
         for key in (CHUNK_INDEX, PART_INDEX, CHAR_START)

@@ -1,9 +1,9 @@
 """The words of a text that BM25 compares, in any script.
 
-Lower-cased, and cut at whatever is neither letter, digit nor a mark on a letter. What
-is written without blanks between words (Chinese, Japanese, Thai, Lao, Burmese, Khmer),
-and Korean, is cut into pairs of neighbouring characters. English function words and
-single letters are left out.
+The text is lower-cased, and cut at every character that is no letter, no digit and no
+mark on a letter. Scripts without blanks between words (Chinese, Japanese, Thai, Lao,
+Burmese, Khmer), and Korean, are cut into pairs of neighbouring characters. English
+function words and single letters are left out.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
-"""Marks within words, and the scripts of India with theirs: no word characters to
-`re`."""
+"""Marks within words, and the scripts of India with theirs: for `re` they are no word
+characters."""
 _RUN = re.compile(f"[{_UNSPACED}]+")
 _WORD = re.compile(rf"[{_UNSPACED}]+|[\w{_MARKS}]{{2,}}")
 
 
 def words_of(text: str, stopwords: Collection[str]) -> list[str]:
-    """Return the words of a text, as often as they are there.
+    """Return the words of a text, with repetitions.
 
     Example:
         >>> words_of("The rent: 900 a month.", {"the"})

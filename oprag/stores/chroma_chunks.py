@@ -10,10 +10,10 @@ from oprag.metadata import CHUNK_INDEX, DOC_KEY
 from oprag.stores.stored_chunks import ChunkStore, StoredChunk, Wanted
 
 _PAGE = 5_000
-"""Chunks per call: some MB, and few enough calls to cost little."""
+"""Chunks per call: a few MB, and few enough calls to cost little."""
 _DOCUMENTS, _INDEXES = 500, 10_000
-"""Most values in one condition: SQLite takes 1,000 that are alternatives, and 32,766
-values."""
+"""The most values in one condition. SQLite takes 1,000 that are alternatives, and
+32,766 values."""
 
 _Row: TypeAlias = tuple[str | None, Any, str]
 """Text, metadata and id. Chroma also takes vectors alone: the first two may be None."""
@@ -23,7 +23,7 @@ class ChromaChunks(ChunkStore):
     """Reads a collection page by page, in the order in which chunks were added.
 
     Args:
-        collection: Chroma's own object.
+        collection: Chroma's object.
     """
 
     is_queried = True
@@ -40,7 +40,7 @@ class ChromaChunks(ChunkStore):
         return int(self._collection.count())
 
     def takes_filter(self, where: Any) -> bool:
-        """Return whether it is a dictionary, as Chroma has them."""
+        """Return whether it is a dictionary, which is Chroma's form of a filter."""
         return isinstance(where, dict)
 
     def read(
@@ -73,15 +73,15 @@ class ChromaChunks(ChunkStore):
         ]
 
     def _condition(self, where: Any) -> Any:
-        """Return a search's filter as Chroma's own."""
+        """Return a search's filter in Chroma's form."""
         return where
 
 
 def _conditions(wanted: Wanted) -> Iterator[list[Any]]:
-    """Conditions for some chunks of as many documents as one query takes.
+    """Yield conditions for some chunks of as many documents as one query takes.
 
-    The indexes of all documents come before those of each: Chroma then looks at the
-    chunks that have one of them, where it would look at all of every document.
+    The indexes of all documents come before those of each. So Chroma looks only at the
+    chunks that have one of them, and not at all chunks of every document.
     """
     page: dict[str, list[int]] = {}
     for doc_key, indexes in wanted.items():
@@ -124,6 +124,6 @@ def _rows(
         page = get(**asked)
         yield from zip(page["documents"], page["metadatas"], page["ids"], strict=True)
         offset += len(page["ids"])
-        # A server may give fewer than it is asked for.
+        # A server may give fewer rows than it is asked for.
         if ids is not None or not page["ids"] or offset >= limit:
             return

@@ -13,17 +13,17 @@ from oprag.stores.stored_chunks import ChunkStore, StoredChunk, Wanted
 
 _PAGE = 10_000
 """Chunks per call. Large, because a local Qdrant looks at all chunks for each page:
-20,000 of them took a minute by 256."""
+with 256 per page, 20,000 of them took a minute."""
 
 
 class QdrantChunks(ChunkStore):
     """Scrolls through a collection.
 
     Args:
-        client: Qdrant's client; None where there is only an async one.
+        client: Qdrant's client; None if there is only an async one.
         collection: The collection's name.
-        chunk_of: From Qdrant's record to the chunk.
-        prefix: What the keys of the metadata begin with in the payload.
+        chunk_of: Makes a chunk of a record from Qdrant.
+        prefix: The beginning of the metadata keys in the payload.
         aclient: Qdrant's async client; None for none.
     """
 
@@ -59,7 +59,7 @@ class QdrantChunks(ChunkStore):
         return self._client
 
     def count(self) -> int | None:
-        """Return the number of points in the collection; None where it is not there."""
+        """Return the number of points in the collection; None if it is not there."""
         if not self._sync_client.collection_exists(self._collection):
             return None
         return int(self._client.count(self._collection).count)
@@ -73,7 +73,7 @@ class QdrantChunks(ChunkStore):
     ) -> Iterator[StoredChunk]:
         """Yield the chunks of some documents, or of some ids; else all."""
         asked = self._build_request(wanted, ids)
-        # LlamaIndex's wrapper makes the collection when the first node is added.
+        # LlamaIndex's wrapper makes the collection only when the first node is added.
         while self._sync_client.collection_exists(self._collection):
             points, asked["offset"] = self._client.scroll(**asked)
             yield from map(self._chunk_of, points)
@@ -95,7 +95,7 @@ class QdrantChunks(ChunkStore):
     async def aselect(
         self, values: Mapping[str, Collection[Any]], limit: int
     ) -> list[StoredChunk] | None:
-        """Async version of `select`, by the async client where there is one."""
+        """Async version of `select`, by the async client if there is one."""
         if not _are_matched(values):
             return None
         return await self._ascroll(self._make_selection(values, limit), limit)
@@ -105,7 +105,7 @@ class QdrantChunks(ChunkStore):
         return [*self._scroll(self._make_selection({}, limit), limit)]
 
     async def afirst(self, limit: int) -> list[StoredChunk]:
-        """Async version of `first`, by the async client where there is one."""
+        """Async version of `first`, by the async client if there is one."""
         return await self._ascroll(self._make_selection({}, limit), limit)
 
     def _make_selection(
@@ -149,7 +149,7 @@ class QdrantChunks(ChunkStore):
     async def aread(
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> list[StoredChunk]:
-        """Async version of `read`, by the async client where there is one."""
+        """Async version of `read`, by the async client if there is one."""
         if self._aclient is None:
             return [*await super().aread(wanted, ids)]
         chunks: list[StoredChunk] = []
@@ -198,12 +198,12 @@ class QdrantChunks(ChunkStore):
         )
 
     def _condition(self, where: Any) -> Any:
-        """Return a search's filter as Qdrant's own."""
+        """Return a search's filter in Qdrant's form."""
         return where
 
 
 def _are_matched(values: Mapping[str, Collection[Any]]) -> bool:
-    """Return whether Qdrant matches such values: texts, or whole numbers."""
+    """Return whether Qdrant matches such values: texts or whole numbers."""
     kinds = [{*map(type, any_of)} for any_of in values.values()]
     return all(kind in ({str}, {int}) for kind in kinds)
 

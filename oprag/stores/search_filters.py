@@ -1,7 +1,7 @@
-"""The filter of a search: it binds everything that is read for the search.
+"""The filter of a search: it binds every chunk that is read for the search.
 
-A filter keeps chunks from anyone who searches. What else is read from the same store
-must not give them back: it is read through the same filter, or not at all.
+A filter keeps chunks from the searcher. Further reads from the same store must not give
+them back. So they go through the same filter, or do not happen at all.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ class SearchFilter(NamedTuple):
     """The filter of a search, as far as it can be seen."""
 
     where: Any = None
-    """The filter as its framework has it; None for a search without one."""
+    """The filter in the form of its framework; None for a search without one."""
     ids: frozenset[str] | None = None
-    """Ids of the chunks that it is also limited to; None for all."""
+    """Ids of the chunks that the search is also limited to; None for all."""
     unseen: str | None = None
-    """The reason that this may not be all, as a clause; None when it is."""
+    """The reason that this may not be the whole filter, as a clause; None if it is."""
 
     def refusal(self, store: str, option: str = "documents") -> InvalidOptionError:
         """Return the error for a filter that cannot be carried over to a store."""
@@ -40,11 +40,11 @@ NO_FILTER = SearchFilter()
 
 
 def combine_filters(filters: Iterable[SearchFilter]) -> SearchFilter:
-    """Return what a search is filtered by that consists of several.
+    """Return the filter of a search that consists of several.
 
     Returns:
-        The only one that there is, or none. Where one search has a filter and another
-        has not, it holds for what both find.
+        The only filter that there is, or none. If one search has a filter and another
+        has none, it applies to the chunks that both find.
     """
     one = NO_FILTER
     for each in filters:
@@ -63,11 +63,11 @@ def inner_retrievers(
 
     Args:
         retriever: Any object.
-        inside: By package and class name, the attribute that holds them, alone or in
-            a list.
+        inside: By package and class name, the attribute that holds them, either one
+            retriever or a list.
 
     Returns:
-        Empty for a class that is not listed, subclasses included: they may do anything.
+        Empty for a class that is not listed, or is only a subclass: it may do anything.
     """
     kind = type(retriever)
     attribute = inside.get((kind.__module__.partition(".")[0], kind.__name__))
@@ -76,7 +76,7 @@ def inner_retrievers(
 
 
 def is_unchanged(retriever: object, kind: type) -> bool:
-    """Return whether an object's class is one, or changes no method of it."""
+    """Return whether an object's class is `kind`, or changes no method of it."""
     if not isinstance(retriever, kind):
         return False
     line = type(retriever).__mro__
@@ -89,10 +89,10 @@ def is_unchanged(retriever: object, kind: type) -> bool:
 
 
 def contradicts(where: Any, metadata: Mapping[str, Any]) -> bool:
-    """Return whether a filter certainly keeps a chunk out.
+    """Return whether a filter certainly excludes a chunk.
 
-    Only plain conditions, `{key: text}`, are looked at: some stores ignore a filter
-    without a word. All others are the store's to apply.
+    Only plain conditions, `{key: text}`, are looked at, because some stores ignore a
+    filter without a word. The store has to apply all others.
     """
     if not isinstance(where, Mapping):
         return False

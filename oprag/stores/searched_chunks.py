@@ -1,4 +1,4 @@
-"""Chunks that a search did not find, read as anyone who searched may read them."""
+"""Chunks that a search did not find, read only if the searcher may read them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ ChunkKey: TypeAlias = tuple[str, str, int]
 """The identity of a chunk: `doc_key`, `doc_version`, `chunk_index`."""
 
 _MOST_IDS = 5_000
-"""Ids in one query: some stores take no more values than SQL allows."""
+"""The most ids in one query: some stores take no more values than SQL allows."""
 
 
 def chunk_key(metadata: Mapping[str, Any]) -> ChunkKey | None:
-    """Return which chunk metadata are of; None where they do not tell."""
+    """Return the chunk that metadata describe; None if they do not tell."""
     doc_key, index = metadata.get(DOC_KEY), as_number(metadata.get(CHUNK_INDEX))
     if not isinstance(doc_key, str) or index is None:
         return None
@@ -51,7 +51,7 @@ class SearchedChunks:
 
     @property
     def filters(self) -> tuple[Any, ...]:
-        """What hides chunks: the filters of the store, and the ids of the search."""
+        """Everything that hides chunks: the store's filters, and the search's ids."""
         ids = () if self._ids is None else (tuple(sorted(self._ids)),)
         return (*self.store.filters, *ids)
 
@@ -61,7 +61,7 @@ class SearchedChunks:
         """Return chunks that have one of the values under each key of the metadata.
 
         Returns:
-            At most `limit`; None where the store cannot find them.
+            At most `limit`; None if the store cannot find them.
         """
         store = self.store
         found = yield describe_call(store.select, store.aselect, values, limit)
@@ -87,20 +87,20 @@ class SearchedChunks:
         return self._drop_hidden((yield self._ask({doc_key: None})))
 
     def read(self, wanted: Mapping[ChunkKey, str]) -> Effects[list[StoredChunk]]:
-        """Return what the store has of these chunks, in two queries at most.
+        """Return the store's copies of these chunks, in two queries at most.
 
-        Reading by id takes a store a small part of the time; but a filter may bind
-        only what is read by metadata.
+        Reading by id takes a store a fraction of the time. But a filter may apply only
+        to chunks that are read by metadata.
 
         Args:
-            wanted: Each with the id that it has if it is there; empty where nobody
-                knows. What has another id, or is another chunk under this one, is
-                looked for by its metadata.
+            wanted: Each with the id that it has if it is there; empty if nobody knows.
+                If a chunk has another id, or another chunk has this one, it is looked
+                for by its metadata.
         """
         ids = [] if self.filtered else [*filter(None, wanted.values())][:_MOST_IDS]
         read = (yield self._ask(None, ids)) if ids else ()
         keys = [(each, chunk_key(each.metadata)) for each in read]
-        # What its id says it is.
+        # Only chunks that are the ones their ids stand for.
         found = [each for each, key in keys if key and wanted.get(key) == each.id]
         if rest := _group_by_document(wanted, found):
             found += select_chunks((yield self._ask(rest)), rest)
@@ -110,12 +110,12 @@ class SearchedChunks:
         return describe_call(self.store.read, self.store.aread, wanted, ids)
 
     def read_ids(self, ids: Collection[str]) -> list[StoredChunk]:
-        """Return what the store has now of these ids."""
+        """Return the chunks that the store has now under these ids."""
         found = self.store.read(ids=ids) if ids else []
         return self._drop_hidden(chunk for chunk in found if chunk.id in ids)
 
     def _drop_hidden(self, chunks: Iterable[StoredChunk]) -> list[StoredChunk]:
-        """Leave out what a filter certainly keeps out: some stores ignore filters."""
+        """Leave out chunks that a filter certainly excludes: some stores ignore it."""
         return [
             chunk
             for chunk in chunks

@@ -1,7 +1,7 @@
 """A vector store's own chunks, read without a query.
 
-Each framework's adapter says how its stores are read; what is done with the chunks
-(documents rebuilt, indexed again, examined) is decided in the core.
+Each framework's adapter says how its stores are read. The core decides what becomes of
+the chunks (documents rebuilt, indexed again, examined).
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from oprag.stores.search_filters import SearchFilter
 
 
 class StoredChunk(NamedTuple):
-    """One chunk as a store keeps it."""
+    """One chunk from a store."""
 
     text: str
     """The chunk's text."""
     metadata: Mapping[str, Any]
     """The metadata from the store; not to be written to."""
     id: str = ""
-    """The store's own id of the chunk; empty where it is not known."""
+    """The store's id of the chunk; empty if it is not known."""
     links: Links | None = None
-    """The chunks beside it, where LlamaIndex wrote them."""
+    """The neighbours of the chunk, if LlamaIndex wrote them."""
 
 
 def unknown_store(value: Any, known: Sequence[str], instead: str) -> InvalidOptionError:
-    """Return the error for what is given as a store, and cannot be read as one."""
+    """Return the error for a value that cannot be read as a store."""
     message = (
         f"oprag cannot read the chunks of {describe_type(value)} (it can read those of "
         f"{', '.join(known)}). Give {instead}."
@@ -43,9 +43,10 @@ def unknown_store(value: Any, known: Sequence[str], instead: str) -> InvalidOpti
 
 
 def make_hit(chunk: StoredChunk) -> Hit:
-    """Return a stored chunk as retrieval sees it; it is its own source and subject.
+    """Return a stored chunk as a hit, the way retrieval sees it.
 
-    Where LlamaIndex keeps a node beside the metadata, that is read as it reads it.
+    The chunk is the hit's source and subject. If LlamaIndex keeps a node beside the
+    metadata, the node is read the way LlamaIndex reads it.
     """
     node = read_node(chunk.metadata)
     hit = Hit("", chunk.metadata) if node is None else node
@@ -59,12 +60,12 @@ def make_hit(chunk: StoredChunk) -> Hit:
 
 
 def is_own(metadata: Mapping[str, Any]) -> bool:
-    """Whether a chunk has oprag's key of its document."""
+    """Return whether a chunk has oprag's key of its document."""
     return isinstance(key := metadata.get(DOC_KEY), str) and bool(key)
 
 
 def name_of_key(metadata: Mapping[str, Any]) -> str | None:
-    """Return the `doc_uri` of a chunk if `doc_key` is its key, else None."""
+    """Return the `doc_uri` of a chunk if `doc_key` is that name's key, else None."""
     name = metadata.get(DOC_URI)
     proved = isinstance(name, str) and document_key(name) == metadata.get(DOC_KEY)
     return name if proved else None
@@ -88,21 +89,21 @@ def select_chunks(
 class ChunkStore(ABC):
     """Reads the chunks of one vector store, unverified.
 
-    Stores truncate, ignore filters and keep no order: anyone who reads from here
-    checks what came (`oprag.documents.whole_text`). A subclass needs `name` and
-    `read`.
+    Stores truncate, ignore filters and keep no order. So every caller has to check the
+    chunks that it reads from here (`oprag.documents.whole_text`). A subclass needs
+    `name` and `read`.
     """
 
     name: str
     """The store's name in messages, such as `Chroma collection 'laws'`."""
     filters: tuple[Any, ...] = ()
-    """Filters of a search, in the framework's own form: no chunk is read that one of
-    them excludes. Empty for all chunks."""
+    """Filters of a search, in the framework's own form. Chunks that one of them
+    excludes are not read. Empty for all chunks."""
     place: str = ""
-    """The identity of the store among all that processes of this machine write to,
-    the same in each of them; empty where that is not known, or there is one process."""
+    """The identity of the store among all stores that processes of this machine write
+    to, the same in each process. Empty if unknown, or if there is only one process."""
     is_embedded: bool = False
-    """Whether it lives in one process's memory or folder, and not on a server: then no
+    """Whether it lives in one process's memory or folder, and not on a server. Then no
     other process can write to it meanwhile."""
     is_queried: bool = False
     """Whether it finds the chunks of a document by a query. If not, it looks at all of
@@ -116,19 +117,19 @@ class ChunkStore(ABC):
 
         Args:
             wanted: The documents, by `oprag.metadata.document_key` of their names: the
-                only values that are ever put into a store's filter. Of several
-                versions of a document those of each.
-            ids: The store's own, as `StoredChunk.id` has them.
+                only values that are ever put into a store's filter. If a document has
+                several versions, the chunks of each are read.
+            ids: The store's ids, as in `StoredChunk.id`.
 
         Returns:
-            Those that are there and that no filter excludes, in any order, one page at
-            a time. Others may be among them, and some twice.
+            The chunks that are there and that no filter excludes, in any order, one
+            page at a time. Others may be among them, and some twice.
         """
 
     async def aread(
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> Iterable[StoredChunk]:
-        """Async version of `read`: in a thread unless the store has its own."""
+        """Async version of `read`: in a thread unless the store has an async one."""
         return await run_in_thread(lambda: list(self.read(wanted, ids)))
 
     def select(
@@ -139,11 +140,11 @@ class ChunkStore(ABC):
         """Return chunks that have one of the values under each key of the metadata.
 
         Args:
-            values: Of `source`, `page` and the like, as the metadata have them.
+            values: Values of `source`, `page` and the like, as in the metadata.
             limit: The most chunks to return.
 
         Returns:
-            Those that no filter excludes; None where the store cannot find them by a
+            Those that no filter excludes; None if the store cannot find them by a
             query, or not by these keys.
         """
         return None
@@ -151,7 +152,7 @@ class ChunkStore(ABC):
     async def aselect(
         self, values: Mapping[str, Collection[Any]], limit: int
     ) -> Sequence[StoredChunk] | None:
-        """Async version of `select`: in a thread unless the store has its own."""
+        """Async version of `select`: in a thread unless the store has an async one."""
         return await run_in_thread(lambda: self.select(values, limit))
 
     def first(self, limit: int) -> list[StoredChunk]:
@@ -159,31 +160,31 @@ class ChunkStore(ABC):
         return [*islice(self.read(), limit)]
 
     async def afirst(self, limit: int) -> list[StoredChunk]:
-        """Async version of `first`: in a thread unless the store has its own."""
+        """Async version of `first`: in a thread unless the store has an async one."""
         return await run_in_thread(lambda: self.first(limit))
 
     def count(self) -> int | None:
-        """Return how many rows the store holds, whatever `filters` say.
+        """Return how many rows the store holds, without regard to `filters`.
 
         Returns:
-            None where only reading them would tell. A number that stays the same while
-            chunks come or go has them found late by `bm25=True`.
+            None if only reading them would tell. If the number stays the same while
+            chunks come or go, `bm25=True` notices that late.
         """
         return None
 
     def sample(self) -> Iterable[StoredChunk]:
-        """Return chunks that are in memory; none where reading them takes time."""
+        """Return chunks that are in memory; none if reading them takes time."""
         return ()
 
     def takes_filter(self, where: Any) -> bool:  # noqa: ARG002 -- see Returns
-        """Return whether `read` keeps to such a filter in `filters`.
+        """Return whether `read` applies a filter of this kind in `filters`.
 
         Args:
-            where: A search's filter, as the framework's search takes it.
+            where: A search's filter, in the form that the framework's search takes.
 
         Returns:
-            False unless a store says otherwise: then no full text is put together
-            from its chunks for a search that has a filter.
+            False unless a store overrides it. Then no full text is put together from
+            its chunks for a search that has a filter.
         """
         return False
 
@@ -191,7 +192,7 @@ class ChunkStore(ABC):
         """Return the same store, read through a filter.
 
         Args:
-            where: A search's filter; it comes on top of those in `filters`.
+            where: A search's filter, in addition to those in `filters`.
 
         Raises:
             InvalidOptionError: The store cannot be read through this filter.
