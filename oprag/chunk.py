@@ -240,7 +240,7 @@ SENTENCE_TERMINATORS = "。！？｡।॥؟۔።"
 """Marks that end a sentence whatever is around them, in scripts other than Latin."""
 
 CUT_CHARACTER = "\ufffd"
-"""The rest of a character that was cut between tokens."""
+"""The rest of a character that tokens cut in two."""
 
 SMALL_GAP = 8
 """Characters that may lie between two chunks of one passage: splitters strip the white

@@ -129,7 +129,7 @@ def disambiguate_names(
 
 
 def short_name(name: str) -> str:
-    """Return the name of one document for people: the last two parts of a path."""
+    """Return a document's name for people; of a whole path, the last two parts."""
     return _last_parts(name, 2)
 
 

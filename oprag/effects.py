@@ -86,7 +86,7 @@ def run_effects(steps: Effects[_T]) -> _T:
 
 
 async def run_in_thread(work: Callable[[], _T]) -> _T:
-    """Do work in a thread of the event loop, with the context variables of the caller.
+    """Do work in a thread of the event loop, with the caller's context variables.
 
     A caller that is cancelled goes on immediately; the thread ends when its work is
     done.

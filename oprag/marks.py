@@ -6,7 +6,7 @@ same way: footnotes and lists of references do, also quoted, or with brackets of
 scripts. Such a line is written with a backslash before its bracket, as Markdown writes
 a bracket without a meaning. If a text has a backslash before such a bracket, it gets
 one more. So a line that begins as a mark is one, and the text can be read back. All
-other text is written unchanged: a prompt does not grow, and the same text is
+other text is written unchanged: a prompt stays as short as before, and the same text is
 written alike each time.
 """
 
@@ -43,7 +43,7 @@ _SIGN_BEFORE = re.compile(
 """A sign before a quotation, an entry of a list, or an emphasized text."""
 _LONGEST_SIGN = 5
 _LONGEST = 64
-"""The most characters of a mark, up to its kind."""
+"""The most characters that a mark takes until its kind is clear."""
 
 
 def escape_marks(text: str, separator: str = "\n\n") -> str:
@@ -52,11 +52,12 @@ def escape_marks(text: str, separator: str = "\n\n") -> str:
     Args:
         text: The text of a document.
         separator: The string between two texts. If it does not end a line, a mark may
-            stand after it. Then the text keeps no such mark after the separator.
+            stand right after it. So marks of the text after such a separator get a
+            backslash, too.
 
     Returns:
         The text. A bracket that would begin a mark has a backslash before it. If it had
-        one, it has one more, after any other characters.
+        one already, it gets one more, whatever stands before that.
 
     Example:
         >>> print(escape_marks("As shown before [5].\n[5] Smith 2019, characters 0-10"))

@@ -58,7 +58,7 @@ RESULT = "oprag"
 """The reserved key of results: their place, in one short string. See
 `oprag.result_key`."""
 CITATION = "oprag_citation"
-"""The place for people, beside `RESULT` with `citations=True` alone; see
+"""The place for people, beside `RESULT` and only with `citations=True`; see
 `oprag.chunk.Passage.citation`."""
 NUMBERS = "oprag_numbers"
 """The key of an agent's state that holds the place of each number."""
@@ -315,9 +315,9 @@ def make_indexed_id(metadata: Mapping[str, Any], index: int) -> str:
     """Return the id that `index_documents` gives to a chunk.
 
     It is made of the chunk's document, version and part, its number in the document,
-    and all metadata that neither oprag wrote nor are headings of the text. So other
-    metadata give another id. The id of a neighbouring chunk can be computed, if both
-    have the same metadata.
+    and all metadata except oprag's and headings of the text. So other metadata give
+    another id. The id of a neighbouring chunk can be computed, if both have the same
+    metadata.
 
     Args:
         metadata: Of the chunk, or of a neighbouring one.

@@ -155,7 +155,7 @@ def is_result(metadata: Mapping[str, Any]) -> bool:
 
 
 def read_number(metadata: Mapping[str, Any]) -> int | None:
-    """Return the number under which a model read a result; None if none read it."""
+    """Return the number under which a model read a result; None if no model did."""
     written = read_written(metadata)
     return None if written is None else written.number
 

@@ -1,4 +1,4 @@
-"""The doctor: can an index be put in order, is it wrong, how is it repaired."""
+"""The doctor: can an index be put in order, what is wrong, how is it repaired."""
 
 from oprag.diagnosing.doctor import RepairPlan, diagnose, plan_repair
 from oprag.diagnosing.first_look import FirstLook

@@ -1,8 +1,8 @@
 """Examines an index: can it be put in document order, and if not, why?
 
-`diagnose` applies the rules of retrieval itself to every document. With the full texts
-it proves every position (`oprag.locating` says how), and `plan_repair` returns the
-changes that correct the index.
+`diagnose` applies the same rules as retrieval to every document. With the full texts it
+proves every position (`oprag.locating` says how), and `plan_repair` returns the changes
+that correct the index.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def diagnose(
 
     Args:
         chunks: From `ChunkStore.read`, in the order of the store. Metadata that
-            LlamaIndex wrote are read the way LlamaIndex reads them. Nothing is written
-            to them.
+            LlamaIndex wrote are read the way LlamaIndex reads them. Neither chunks nor
+            metadata are changed.
         documents: The full texts, to prove every position: anything that
             `oprag.documents.document_source` takes. Documents are found by `doc_uri`,
             by the identity that the chunks carry, or by `file_path`, `source`,
@@ -130,7 +130,7 @@ def plan_repair(
     there twice. If all chunks of a document are proved, the first gets the length and
     hash of the text (`oprag.metadata.text_stamp`), if it has none. Reserved keys of
     results (`oprag_…`) are removed. Once the changes are written, a second plan is
-    empty. So it is if a repair was broken off and done again. A document that is
+    empty. The same holds if a repair was broken off and done again. A document that is
     damaged, or carries a hash of its text, stays unchanged if it could not be read
     whole afterwards.
 

@@ -180,7 +180,7 @@ def _count_unordered(
 def _read_whole(
     hits: Sequence[Hit], chunks: SearchedChunks, options: ContextOptions, *, cut: bool
 ) -> Sequence[Hit] | None:
-    """Read all chunks of a document; None if that is not possible, or takes long."""
+    """Read all chunks of a document; None if it may have more, or that takes long."""
     unplaced = Unplaced.find_all(hits, options.document_key)
     if not unplaced or unplaced[0].selected_by is None:
         return None

@@ -214,7 +214,7 @@ def _correct_places(
     """Return the right places of chunks that are recorded at wrong ones.
 
     Returns:
-        The places by number in the group. None if the text is not that of the source,
+        The places by number in the group. Empty if the text is not that of the source,
         or if characters count from the start of a page.
     """
     if full.pages or full.text != document.source or document.placement.order is None:

@@ -82,7 +82,7 @@ def take_sample(
 
 
 def _says_too_little(chunks: Sequence[Chunk]) -> bool:
-    """Return whether chunks are in order only as no others of the document are seen."""
+    """Return whether chunks are in order only because no others of it are seen."""
     if any(chunk.position is None and chunk.text.strip() for chunk in chunks):
         return True  # it seems to be alone
     if all(is_own(chunk.metadata) for chunk in chunks):

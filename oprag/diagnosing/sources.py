@@ -66,7 +66,7 @@ class Sources:
     def sought(self, hit: Hit, document_key: DocumentKey | None) -> str:
         """List the names by which a chunk's source was looked for, and the known names.
 
-        If the documents cannot be listed, only the first of these are given.
+        If the documents cannot be listed, the known names are left out.
         """
         tried = dict.fromkeys(_names(hit, document_key))
         tried.pop(str(hit.metadata.get(DOC_KEY)), None)  # says nothing to people

@@ -333,7 +333,7 @@ def list_verified_stores(
     Args:
         searches: The searched object of each of its retrievers, and the filter.
         chunk_store: The adapter's way to read the chunks of such an object.
-        instead: Advice for the message: the way to examine the store separately.
+        instead: Advice for the message: another argument, or a way to examine results.
 
     Raises:
         InvalidOptionError: The chunks of one cannot be read.

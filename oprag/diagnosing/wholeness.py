@@ -193,8 +193,9 @@ def _judge(
     """Put a document together in the way that its readers do.
 
     Returns:
-        Its text, or None if it cannot be read whole. Then the kind of problem that
-        prevents it from being read unchanged, and its description; empty for none.
+        Its text, or None if it cannot be read whole. Also the kind of the problem that
+        prevents it from being read unchanged, and its description. Both are empty if
+        there is none.
     """
     try:
         found = rebuild(name, chunks, exact=False, warns=False)

@@ -12,8 +12,8 @@ from oprag.errors import DocumentNotFoundError, UnreadableFileError
 
 FolderFile: TypeAlias = tuple[str, str] | UnreadableFileError
 """Name and text of a file. Or the reason that it is no text, as an error that is not
-raised. Only if a file could not be read, so that its text is unknown, has the error a
-`__cause__`."""
+raised. The error has a `__cause__` only if the file could not be read, so that its text
+is unknown."""
 
 
 def read_folder(folder: str | Path, before: str = "") -> Iterator[FolderFile]:

@@ -63,7 +63,7 @@ class DocumentSource(ABC):
         return (await self.aread(document_id)).text
 
     async def aread_all(self, names: Iterable[str]) -> list[FullText]:
-        """Read several at once; of several errors the first name's is raised."""
+        """Read several at once; if some fail, the first of them raises its error."""
         from asyncio import gather  # here, because its import takes long
 
         found = await gather(*map(self.aread, names), return_exceptions=True)
@@ -145,9 +145,9 @@ def document_source(documents: SourceLike) -> DocumentSource:
         documents: A mapping from names to texts; a function from a name to the
             text, or None if there is none, plain or `async`; a folder, whose files are
             the documents, named by their path inside it; a list of LangChain's or
-            LlamaIndex's documents in the order in which they were loaded, of which
-            those of one name are the parts of one document; or a source, which is
-            returned unchanged.
+            LlamaIndex's documents, unchanged since they were loaded, of which those of
+            one name are the parts of one document; or a source, which is returned
+            unchanged.
 
     Returns:
         The source. Nothing is read yet, unless `documents` is a list.

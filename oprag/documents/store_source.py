@@ -62,7 +62,7 @@ class StoreSource(DocumentSource):
         return run_effects(self._rebuilt(document_id))
 
     async def aread(self, document_id: str) -> FullText:
-        """Async version of `read`, by the way of the store that does not block."""
+        """Async version of `read`; the store reads without blocking."""
         return await arun_effects(self._rebuilt(document_id))
 
     def called(self) -> dict[str, str]:
@@ -87,8 +87,8 @@ class StoreSource(DocumentSource):
         try:
             return rebuild(document_id, chunks, exact=self._exact, where=where)
         except (ConflictingPositionsError, IncompleteDocumentError) as error:
-            # Chunks that a filter hides in part look so too. But a filter can neither
-            # open a gap nor remove a stamp, if all of them are there.
+            # If a filter hides some chunks, the document looks the same. But a filter
+            # can neither open a gap nor remove a stamp if all of them are there.
             hiding = getattr(error, "missing", True)
             if not (restricted and hiding):
                 raise

@@ -9,7 +9,7 @@
     ├── MissingDocumentError (ValueError)     a chunk names no document
     ├── DocumentNotFoundError (LookupError)   no full text by this name
     ├── IncompleteDocumentError (LookupError) chunks or text of a document are missing
-    ├── IndexingError (RuntimeError)          a store cannot do what is needed
+    ├── IndexingError (RuntimeError)          a store cannot do the work
     ├── BudgetTooSmallError (ValueError)      not even the best chunk fits
     ├── ContextWindowError (ValueError)       a prompt does not fit the model's window
     ├── ModelCallError (RuntimeError)         a model cannot be used, or failed

@@ -43,7 +43,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def count_nouns(number: int, noun: str) -> str:
-    """Return a number and a noun, in the plural if there are several."""
+    """Return a number and a noun, in the plural unless it is one."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 

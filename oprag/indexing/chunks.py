@@ -78,7 +78,7 @@ class Framework(ABC, Generic[D]):
         """Split parts of a document, all if the splitter is oprag's; without ids."""
 
     def finish(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
-        """Return the chunks of one document with the store's objects for them."""
+        """Return the chunks of one document with the objects for the store."""
         return chunks
 
 

@@ -41,6 +41,7 @@ def flat_metadata(
         document: Name of its document, for messages.
         unsupported_metadata: `"error"`, or `"drop"`: all other entries are left out.
         reserved: Keys that a framework or a store itself writes, over any value
+            there; they count as unsupported.
     """
     flat: dict[str, str | int | float] = {}
     for key, value in metadata.items():

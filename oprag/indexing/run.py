@@ -71,7 +71,7 @@ write them. It takes the state of the store before the run, and yields their res
 def indexing_steps(
     run: Run, given: DocumentsOrWorkers, *, is_part: bool = False
 ) -> Effects[IndexingReport]:
-    """Index documents, and end the run, unless this is a part of another one."""
+    """Index documents, and end the run, unless this is a part of another run."""
     for each in given(run.before) if callable(given) else given:
         if isinstance(each, IndexingReport):
             run.count_part(each)
@@ -116,7 +116,7 @@ class Run:
         self._counts = Counter[str]()
 
     def take(self, given: Readable) -> Requests:
-        """Take the next document, or the error that there is in its place."""
+        """Take the next document, or the error in its place."""
         if isinstance(given, UnreadableFileError):
             self._names.note(given.path)
             self._skipped.append(given)
@@ -130,7 +130,7 @@ class Run:
             self._outcomes["empty"].append(given.name)
 
     def count_part(self, part: IndexingReport) -> None:
-        """Count the documents that another process of this run indexed.
+        """Count the results of another process in this run.
 
         Raises:
             IndexingError: Too many documents in a row failed.

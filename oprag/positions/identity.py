@@ -154,7 +154,7 @@ def identify_result(metadata: Mapping[str, Any], written: WrittenPlace) -> Ident
 def derive_identity(metadata: Mapping[str, Any]) -> Identity:
     """Return the document that the metadata alone name, and its short name.
 
-    On a result, the reserved key `oprag` is ignored. Both are empty if they name none.
+    On a result, the reserved keys are ignored. Both are empty if they name none.
     """
     key = _find_key(Hit("", metadata))
     if key is None:

@@ -13,9 +13,8 @@ PositionKeys: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
 """A metadata key, an attribute name, a callable on the framework's object, or a
 list of these, the most significant first (`["page", "start_index"]`).
 
-The values under a key that are positions are numbers, texts of numbers
-(`"1718041234.000300"`) and dates. A callable may return anything that can be compared,
-or a tuple of it."""
+Under a key, numbers, texts of numbers (`"1718041234.000300"`) and dates are positions.
+A callable may return anything that can be compared, or a tuple of it."""
 
 PART_KEYS = (
     "part_index",
@@ -161,7 +160,7 @@ def read_starts(hits: Sequence[Hit], scheme: Scheme) -> list[int | None]:
 
 
 def has_written_place(hit: Hit) -> bool:
-    """Return whether it is a result on which oprag wrote its first character."""
+    """Return whether it is a result on which oprag wrote its beginning."""
     written = read_written(hit.metadata)
     return written is not None and bool(written.spans)
 

@@ -43,7 +43,7 @@ def identify_documents(
     1. the user's key
     2. the key of a result
     3. `doc_key`
-    4. the key of a framework's or an application's document (`ref_doc_id`,
+    4. the id of the document in a framework or an application (`ref_doc_id`,
        `document_id`, `doc_id`, `file_id`, `artifact_id`)
     5. `source`, `file_path` and other names of files
     6. the attributes `document_id`, `file_id`, `artifact_id` of the framework's object

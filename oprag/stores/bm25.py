@@ -146,7 +146,7 @@ class _Index:
     def best(
         self, question: str, found: Mapping[str, str], k: int, chunks: SearchedChunks
     ) -> tuple[dict[str, int], dict[str, StoredChunk], bool]:
-        """Return the ranks of the best, from 1, their chunks, and if any changed."""
+        """Return the ranks of the best, from 1, the chunks read, and if any changed."""
         # A retriever may show a text in another form than the store has it.
         unlike = [i for i in found if self._is_changed(i, found[i])]
         changed = any(self._is_changed(c.id, c.text) for c in chunks.read_ids(unlike))

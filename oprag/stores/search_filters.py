@@ -40,7 +40,7 @@ NO_FILTER = SearchFilter()
 
 
 def combine_filters(filters: Iterable[SearchFilter]) -> SearchFilter:
-    """Return the filter of a search that consists of several.
+    """Return the filter of a search that consists of several searches.
 
     Returns:
         The only filter that there is, or none. If one search has a filter and another

@@ -18,7 +18,7 @@ _MOST_IDS = 5_000
 
 
 def chunk_key(metadata: Mapping[str, Any]) -> ChunkKey | None:
-    """Return the chunk that metadata describe; None if they do not tell."""
+    """Return the key of the chunk that metadata describe; None if they have none."""
     doc_key, index = metadata.get(DOC_KEY), as_number(metadata.get(CHUNK_INDEX))
     if not isinstance(doc_key, str) or index is None:
         return None
@@ -100,7 +100,7 @@ class SearchedChunks:
         ids = [] if self.filtered else [*filter(None, wanted.values())][:_MOST_IDS]
         read = (yield self._ask(None, ids)) if ids else ()
         keys = [(each, chunk_key(each.metadata)) for each in read]
-        # Only chunks that are the ones their ids stand for.
+        # Only chunks that have both the wanted key and the wanted id.
         found = [each for each, key in keys if key and wanted.get(key) == each.id]
         if rest := _group_by_document(wanted, found):
             found += select_chunks((yield self._ask(rest)), rest)
