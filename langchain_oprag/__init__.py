@@ -4,8 +4,8 @@ Wrap a retriever or a vector store in `OrderPreservingRetriever`, or put
 `OrderPreservingCompressor` after any retriever: the model then reads the chunks in
 the order the author wrote them. `SelfRouteChain` goes on to the full documents when
 the chunks do not hold the answer; `LongUnitRetriever` and `LongReader` read long units
-of documents. `EvidenceMiddleware` shows an agent's model each text once. The methods
-are in `oprag`; here is no algorithm.
+of documents. `EvidenceMiddleware` shows an agent's model each text once. All algorithms
+are in `oprag`.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
@@ -16,7 +16,7 @@ from oprag.optional import require as _require
 _require(
     "langchain_core", extra="langchain", purpose="langchain_oprag", at_least="0.3.81"
 )
-# The module that imports most: first, because another order takes a tenth longer.
+# The module with the most imports goes first: any other order takes a tenth longer.
 _require("langchain_core.retrievers", extra="langchain", purpose="langchain_oprag")
 
 # ruff: noqa: E402 -- the modules below import the framework that is checked above

@@ -21,8 +21,8 @@ class AddsDocuments:
     def add_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
         """Add documents to the store that is searched, as its own retriever does.
 
-        Nothing is split or changed: documents that are cut before, with positions or
-        with overlaps, can be put in order.
+        Nothing is split or changed: documents can be put in order if they were cut
+        before, with positions or with overlaps.
 
         Args:
             documents: Documents to add.
@@ -38,7 +38,7 @@ class AddsDocuments:
         writer = _find_writer(self.base_retriever)
         try:
             added: list[str] = writer.add_documents(documents, **kwargs)
-        finally:  # some may be there
+        finally:  # some may have been added
             self._forget_chunks()
         return added
 
@@ -54,11 +54,11 @@ class AddsDocuments:
         return added
 
     def _forget_chunks(self) -> None:
-        """Forget what is known of the chunks of the store, which was written to."""
+        """Forget the facts about the store's chunks, because it was written to."""
 
 
 def _find_writer(retriever: Any) -> Any:
-    """Return the one retriever inside that documents can be added to.
+    """Return the one retriever inside to which documents can be added.
 
     Args:
         retriever: Any.
@@ -79,7 +79,7 @@ def _find_writer(retriever: Any) -> Any:
 
 
 def _writers(retriever: Any) -> Iterator[Any]:
-    """Yield what takes documents; None for a retriever that takes none."""
+    """Yield the retrievers that take documents; None for one that takes none."""
     retriever, _, _ = unwrap(retriever, {})
     if callable(getattr(retriever, "add_documents", None)):
         yield retriever

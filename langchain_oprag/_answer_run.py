@@ -2,8 +2,8 @@
 
 LangGraph's `stream_mode="messages"` and `astream_events` listen to every call of a chat
 model, and would show a reply before it is known to be a refusal. So their handlers are
-taken off our calls. They get one run of a chat model instead, whose reply is
-the answer as it is given out. Tracers and all other callbacks hear the calls.
+taken off our calls. They get one run of a chat model instead, whose reply is the answer
+in the pieces that are given out. Tracers and all other callbacks hear the calls.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ NOT_SHOWN = "nostream"
 """LangGraph's tag for calls that token streams leave out."""
 
 Notices: TypeAlias = Generator[Any, Any, None]
-"""Callbacks in turn; in an async run each is awaited, and its result sent in."""
+"""Calls of callbacks, one after another; an async run awaits each and sends its result.
+"""
 
 _ManagerT = TypeVar("_ManagerT", bound=BaseCallbackManager)
 
@@ -55,9 +56,10 @@ class AnswerRun:
     """The run that token streams show, for one question.
 
     Args:
-        config: Of the question; its callbacks make calls children of the run.
-        name: What the run is called.
-        question: What was asked.
+        config: The config of the question; its callbacks make calls children of the
+            run.
+        name: The name of the run.
+        question: The question.
     """
 
     def __init__(self, config: RunnableConfig, name: str, question: str) -> None:
@@ -66,7 +68,7 @@ class AnswerRun:
         self.shown = False
         """Whether a token stream listens."""
         self.tags: list[str] = []
-        """Of the call whose reply is given out."""
+        """The tags of the call whose reply is given out."""
         self._id = f"run-{uuid4()}"
         self._name = name
         self._question = question
@@ -83,8 +85,9 @@ class AnswerRun:
     def _take_over(self) -> None:
         """Let runs inside this one inherit its config.
 
-        Models with `bind` and the like look for one in the context, which LangChain
-        copies for every run, where it can; where not, it has that of another run.
+        Models with `bind` and the like look for a config in the context. LangChain
+        copies the context for every run if it can; if it cannot, the context holds the
+        config of another run.
         """
         around: Any = var_child_runnable_config.get() or {}
         run_id = getattr(around.get("callbacks"), "parent_run_id", None)
@@ -92,11 +95,11 @@ class AnswerRun:
             var_child_runnable_config.set(self.config)
 
     def message(self, ledger: Ledger, facts: Mapping[str, Any]) -> AIMessage:
-        """Return the answer as far as it was given out, with the tokens of all calls.
+        """Return the part of the answer given out so far, with the tokens of all calls.
 
         Args:
             ledger: The account of the question.
-            facts: What else is known of the answer.
+            facts: Further facts about the answer.
         """
         usage = ledger.usage
         tokens = UsageMetadata(
@@ -128,12 +131,12 @@ class AnswerRun:
     def end(self, message: AIMessage) -> Notices:
         """Say that the answer is complete."""
         if self._run is not None:
-            run, self._run = self._run, None  # what comes after it is no failure of it
+            run, self._run = self._run, None  # later errors are not its own
             reply = ChatGeneration(message=message)
             yield run.on_llm_end(LLMResult(generations=[[reply]]))
 
     def fail(self, error: BaseException) -> Notices:
-        """Say that it was left, or broke off."""
+        """Say that the answer was abandoned, or broke off."""
         if self._run is not None:
             yield self._run.on_llm_error(error)
 

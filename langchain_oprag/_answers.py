@@ -37,7 +37,7 @@ from oprag.errors import refuse_unknown
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
 _CAME_EMPTY = ("No generation chunks were returned", "No generations found in stream")
-"""LangChain's words for a model's stream, also inside `invoke`, that has no piece."""
+"""LangChain's words for a model's stream without a piece, also inside `invoke`."""
 _DATE = r"[-@]\d{3}[-\d]*$"
 """A date or version, as providers put it after a model's name."""
 ChainInput: TypeAlias = str | dict[str, Any]
@@ -45,11 +45,11 @@ ChainInput: TypeAlias = str | dict[str, Any]
 
 
 class Answering(calls.Answering[AddableDict]):
-    """One question to a chain; the sum of what it gives out is the output.
+    """One question to a chain; its pieces add up to the output.
 
     Args:
-        chain: Its options.
-        question: What was asked.
+        chain: The chain, for its options.
+        question: The question.
         config: It decides configurable fields, and makes calls children of the run.
         counter: Counts tokens.
     """
@@ -77,7 +77,7 @@ class Answering(calls.Answering[AddableDict]):
 
     @abstractmethod
     def retrieve(self) -> Effects[list[AddableDict]]:
-        """Retrieve what is read; return what is output of it."""
+        """Retrieve the documents to read; return the output that is known by then."""
 
     @abstractmethod
     def messages(self, prompt: str, values: Mapping[str, str]) -> list[BaseMessage]:
@@ -88,12 +88,12 @@ class Answering(calls.Answering[AddableDict]):
         return ModelCall(self, request)
 
     def llm(self, prompt: str) -> Runnable[Any, Any]:
-        """The model that a prompt is for."""
+        """Return the model that a prompt is for."""
         llm: Runnable[Any, Any] = self._chain.llm
         return llm
 
     def model(self, prompt: str) -> str | None:
-        """Name the model as the user does, or as it has a price."""
+        """Name the model as the user named it, or as the prices name it."""
         names, reported = self._facts(prompt).names, self.reported.get(prompt)
         if len(names) > 1:  # of fallbacks the reply says which one answered
             names = names & {reported, re.sub(_DATE, "", reported or "")}
@@ -106,7 +106,7 @@ class Answering(calls.Answering[AddableDict]):
         return self._facts(prompt)[1:]
 
     def count_prompt(self, prompt: str, values: Mapping[str, str]) -> int:
-        """Count a prompt with its values, and what the chat format puts around it."""
+        """Count a prompt with its values, and the chat format around it."""
         messages = self.messages(prompt, values)
         tokens = sum(self.counter(text_of(message)) for message in messages)
         return tokens + frame_tokens(len(messages))
@@ -131,11 +131,11 @@ class ModelCall(calls.ModelCall):
         super().__init__(answering, request, asked)
 
     def means_empty(self, error: Exception) -> bool:
-        """Return whether an error says no more than that a stream had no piece."""
+        """Return whether an error only says that a stream had no piece."""
         return isinstance(error, ValueError) and str(error).startswith(_CAME_EMPTY)
 
     def read(self, piece: Any, *, whole: bool) -> str:
-        """Return the text of a reply or a piece; take note of what it reports."""
+        """Return the text of a reply or a piece; note the facts that it reports."""
         if usage := getattr(piece, "usage_metadata", None):
             # The pieces of a stream add up to the whole call.
             self._usage = add_usage(self._usage, usage)
@@ -167,7 +167,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
 
     @abstractmethod
     def _inside(self) -> Iterable[Runnable[Any, Any]]:
-        """Return what is asked: models and retrievers."""
+        """Return the runnables that are asked: models and retrievers."""
 
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:
@@ -215,7 +215,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> Iterator[dict[str, Any]]:
-        """Answer a question in pieces that add up to what `invoke` gives."""
+        """Answer a question in pieces that add up to the output of `invoke`."""
         refuse_unknown(kwargs, ())
 
         def run(

@@ -1,8 +1,8 @@
 """Numbers that the messages of a model carry, wherever these are taken.
 
-A graph around an agent gets its messages, and its other keys only if it has the same.
-So each message of the model says which numbers were given, in its `response_metadata`:
-no provider is sent that, and it stays with the message in checkpoints.
+A graph around an agent gets its messages, but other keys only if it has them itself.
+So each message of the model says in its `response_metadata` which numbers were given.
+No provider is sent that, and it stays with the message in checkpoints.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def take_carried(numbers: CitationNumbers, messages: Iterable[BaseMessage]) -> N
     """Add the numbers that messages carry.
 
     Raises:
-        InvalidOptionError: One means another passage than in `numbers`, or in another
-            message.
+        InvalidOptionError: A number means another passage than in `numbers` or than
+            in another message.
     """
     for message in messages:
         if isinstance(message, AIMessage):
@@ -36,15 +36,16 @@ def write_carried(
     last: int,
     before: Sequence[BaseMessage],
 ) -> list[BaseMessage]:
-    """Write into what a model replied the numbers that it knows.
+    """Write into the replies of a model the numbers that it knows.
 
-    An answer carries those that no answer before it does: often it alone is handed on.
-    A message that calls tools carries those that no message before it does.
+    An answer carries the numbers that no earlier answer carries, because often it alone
+    is handed on. A message that calls tools carries the numbers that no earlier message
+    carries.
 
     Args:
         replies: Not changed.
-        numbers: Those of the conversation.
-        last: The last of them that the model has read.
+        numbers: The numbers of the conversation.
+        last: The last number that the model has read.
         before: The messages before the reply.
 
     Returns:
@@ -68,7 +69,7 @@ def _write(
 
 
 def _last_carried(messages: Sequence[BaseMessage], *, by_answers: bool) -> int:
-    """Return the last number that messages carry, or that answers among them do."""
+    """Return the last number that the messages carry, or only their answers."""
     for message in reversed(messages):
         carried = _read_carried(message)
         answers = isinstance(message, AIMessage) and not message.tool_calls

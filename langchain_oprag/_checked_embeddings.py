@@ -14,9 +14,9 @@ class CheckedEmbeddings(Embeddings):
     """Embeds by a model, and checks the vectors of documents.
 
     Args:
-        model: The model; everything else is asked of it.
-        check: Raises for vectors that are not to be stored; is given them, and how many
-            texts there were.
+        model: The model, which also has all other attributes.
+        check: Raises for vectors that must not be stored; it takes the vectors and the
+            number of texts.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class CheckedEmbeddings(Embeddings):
         return await self._model.aembed_query(text)
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the model has under this name."""
+        """Return the model's attribute of this name."""
         return getattr(self._model, name)
 
 
@@ -54,10 +54,10 @@ class CheckedEmbeddings(Embeddings):
 def check_embeddings(
     vectorstore: VectorStore, check: Callable[[Sequence[Any], int], None]
 ) -> Iterator[None]:
-    """Let a store embed with its own model, checked, as long as this is open.
+    """Let a store embed with its own model, checked, while this block is open.
 
-    A vector store of LangChain embeds what it is given itself, so that its vectors are
-    seen by nobody before they are stored. Searches meanwhile get what they got.
+    LangChain's vector stores embed their texts themselves, so that nobody sees the
+    vectors before they are stored. Searches in the meantime work as before.
     """
     model = vectorstore.embeddings
     places = [] if model is None else [*_places(vectorstore, model)]
@@ -71,7 +71,7 @@ def check_embeddings(
 
 
 def _places(vectorstore: VectorStore, model: Embeddings) -> Iterator[tuple[Any, str]]:
-    """Yield where a store has its model, or the store inside of it."""
+    """Yield the places where a store, or a store inside it, keeps its model."""
     fields = getattr(vectorstore, "__dict__", {})
     for name, value in fields.items():
         if value is model:
@@ -81,9 +81,9 @@ def _places(vectorstore: VectorStore, model: Embeddings) -> Iterator[tuple[Any, 
 
 
 def measure_vectors(vectorstore: VectorStore) -> int | None:
-    """Return how many numbers the vectors of a store have; None: it sees to it itself.
+    """Return how many numbers a store's vectors have; None if it checks that itself.
 
-    Stores other than LangChain's own in memory refuse a vector of another length.
+    All stores but LangChain's own in memory refuse a vector of another length.
     """
     if not isinstance(vectorstore, InMemoryVectorStore):
         return None

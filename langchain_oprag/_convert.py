@@ -1,7 +1,7 @@
 """LangChain's `Document` to the core's `Hit`, put in order, and back to `Document`.
 
-The only place that builds documents for what was retrieved. Each that goes out is a
-new object that names its place; none that came in is ever written to.
+The only place that builds documents for retrieved chunks. Each returned document is a
+new object that names its place; no given document is ever written to.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 def hits_of(documents: Iterable[Document], option: str = "documents") -> list[Hit]:
     """Make hits of documents, best first.
 
-    Of a chunk that LlamaIndex put into the store, source and offsets are those of
+    For a chunk that LlamaIndex put into the store, source and offsets are those of
     the node that it keeps there as JSON.
 
     Args:
         documents: Any.
-        option: What the error calls them.
+        option: The name of the documents in the error.
 
     Raises:
-        InvalidOptionError: They are no list of documents.
+        InvalidOptionError: `documents` is no list of documents.
     """
     try:
         return [_make_hit(document) for document in documents]
@@ -91,11 +91,11 @@ def put_in_order(
         documents: Best first.
         options: See `ContextOptions`.
         neighbours: See `oprag.context.arrange`.
-        places: What other chunks of the store prove, by rank.
+        places: The places that other chunks of the store prove, by rank.
 
     Returns:
-        One new document per passage, with its place in the metadata; of one document
-        that is in it as a whole, a copy.
+        One new document per passage, with its place in the metadata. It is a copy if
+        the passage is one whole document.
     """
     hits = hits_of(documents)
     for rank, place in places.items():
@@ -110,7 +110,7 @@ def make_document(chunk: StoredChunk) -> Document:
 
 
 def document_of(passage: Passage, options: ContextOptions | None = None) -> Document:
-    """Return the document for a passage, whatever it was made of."""
+    """Return the document for a passage, whatever the passage was made of."""
     chunks = passage.chunks
     objects = [c.source for c in chunks if isinstance(c.source, Document)]
     if len(objects) < len(chunks):
@@ -122,13 +122,13 @@ def document_of(passage: Passage, options: ContextOptions | None = None) -> Docu
     if whole:
         # Of the same class, and in less time than a constructor takes.
         return objects[0].model_copy(update={"metadata": metadata})
-    # Whatever else a class of its own holds was that of the first document.
+    # All other fields of a user's class would be those of the first document.
     id_ = result_id(passage, _ID, attrgetter("page_content"))
     return Document(passage.text, id=id_, metadata=metadata)
 
 
 def read_stored_id(document: Any) -> str:
-    """Return the id that a store knows a document by; an empty one for none."""
+    """Return the id by which a store knows a document; empty if it has none."""
     if not isinstance(document, Document):
         return ""
     # Qdrant's is in the metadata.
@@ -136,7 +136,7 @@ def read_stored_id(document: Any) -> str:
 
 
 def _score(metadata: Mapping[str, Any]) -> float | None:
-    """The score as the retriever or reranker reported it."""
+    """Return the score as the retriever or reranker reported it."""
     for key in SCORE_KEYS:
         value = metadata.get(key)
         # Most have none, and asking for `Real` takes long.
@@ -148,7 +148,7 @@ def _score(metadata: Mapping[str, Any]) -> float | None:
 
 
 class SharedOptions(CheckedOptions):
-    """The options of both components but for the number of documents."""
+    """The options of both components, without the number of documents."""
 
     token_budget: int | None = option_field("token_budget")
     selection: Selection = option_field("selection")
@@ -170,7 +170,7 @@ class SharedOptions(CheckedOptions):
 
         Args:
             top_n: How many documents to keep at most; None for all.
-            search: What the search was filtered by; None for what `_known_filter` says.
+            search: The filter of the search; None for `_known_filter`.
         """
         options = {name: getattr(self, name) for name in _SHARED}
         if self.documents is not None:

@@ -1,4 +1,4 @@
-"""Facts about a model that are read off without a call, whatever wraps it."""
+"""Facts about a model that are read without a call, whatever wraps it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 
 def bind_tool(model: Any, config: RunnableConfig) -> Runnable[Any, Any] | None:
-    """Give a model the tool with which it declines, inside of all that wraps it.
+    """Give a model the tool with which it declines, inside all its wrappers.
 
     Args:
         model: The runnable that is called. Tools that were bound to it are not sent:
@@ -34,8 +34,8 @@ def bind_tool(model: Any, config: RunnableConfig) -> Runnable[Any, Any] | None:
         config: It decides configurable fields.
 
     Returns:
-        What is called instead; None if it takes no tools, or something behind it
-        hides that it calls one.
+        The runnable to call instead; None if the model takes no tools, or if a step
+        after it hides that it calls one.
     """
     if isinstance(model, RunnableBindingBase):
         bound = bind_tool(model.bound, merge_configs(model.config, config))
@@ -60,7 +60,7 @@ def bind_tool(model: Any, config: RunnableConfig) -> Runnable[Any, Any] | None:
 def gives_objects(model: Any) -> bool:
     """Return whether a runnable gives objects instead of text, as far as it says.
 
-    So do `with_structured_output` and parsers, whatever is wrapped around them.
+    `with_structured_output` and parsers do, whatever is wrapped around them.
     """
     if isinstance(model, RunnableSequence):
         return gives_objects(model.last)
@@ -85,7 +85,7 @@ def _is_text(typed: Any) -> bool:
 
 
 _OF_TOOLS = ("tools", "tool_choice", "tool_config", "functions", "function_call")
-"""Names that integrations give to the tools that `bind_tools` binds."""
+"""Names under which integrations keep the tools that `bind_tools` binds."""
 _NAMES = ("model_name", "model", "model_id")
 _ANSWER_LIMITS = (
     "max_completion_tokens",
@@ -93,14 +93,14 @@ _ANSWER_LIMITS = (
     "max_output_tokens",
     "num_predict",
 )
-"""Names of the longest answer in integrations, in tokens."""
+"""Names that integrations give to the longest answer, in tokens."""
 
 
 class ModelFacts(NamedTuple):
     """Facts about a model that are known without a call."""
 
     names: set[str]
-    """As the user named it and its fallbacks; "" for one without a name."""
+    """The user's names of the model and its fallbacks; "" for one without a name."""
     window: int | None
     """Tokens that it takes at most, by its profile (LangChain 1.x)."""
     answer_tokens: int | None
@@ -111,8 +111,8 @@ def facts_of(model: Runnable[Any, Any], config: RunnableConfig) -> ModelFacts:
     """Look at the model inside `bind`, `with_retry`, `with_fallbacks` and the like.
 
     Args:
-        model: The runnable that is called. Of fallbacks the first counts, and the
-            names of all; of a sequence the first step that is a model.
+        model: The runnable that is called. Of fallbacks, the first one counts, with
+            the names of all; of a sequence, the first step that is a model.
         config: It decides configurable fields.
     """
     bound: dict[str, Any] = {}

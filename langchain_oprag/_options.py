@@ -44,7 +44,7 @@ _MEANT_BY_USERS = {
     *("top_k", "top_n", "similarity_top_k", "max_tokens"),
     *("chunk_size", "chunk_overlap"),
 }
-"""Which no store takes; any other word may be an argument of one."""
+"""Names that no store takes; any other name may be an argument of one."""
 _A_RETRIEVER = (
     "a vector store, or a retriever, such as store.as_retriever() or "
     "RunnableLambda(function)"
@@ -73,23 +73,23 @@ OF_SEARCH = {
     "embeddings": "The store embeds the question: leave it out.",
     "llm": "No model is asked: leave it out.",
 }
-"""What to do with words for a search in the place of giving them as options."""
+"""Advice for arguments of a search that were given as options."""
 
 _RetrieverT = TypeVar("_RetrieverT")
 Model: TypeAlias = Annotated[Runnable[Any, Any], WithJsonSchema({})]
 Retriever: TypeAlias = Annotated[RetrieverLike, WithJsonSchema({})]
-"""Fields that hold a runnable: it has no JSON schema, and anything may be there."""
+"""Fields that hold a runnable, which may be anything and has no JSON schema."""
 
 
 def option_field(
     name: str, default: Any = None, descriptions: Mapping[str, str] = DESCRIPTIONS
 ) -> Any:
-    """Make a field of an option: its default and description are the core's.
+    """Make a field for an option, with the default and description of the core.
 
     Args:
         name: The option.
-        default: Of an option that the core has no default of.
-        descriptions: What the core says of the options of this component.
+        default: The default of an option for which the core has none.
+        descriptions: The core's descriptions of this component's options.
     """
     return Field(
         default=DEFAULTS.get(name, default),
@@ -101,7 +101,11 @@ def option_field(
 def unwrap(
     retriever: Any, config: RunnableConfig
 ) -> tuple[Any, RunnableConfig, dict[str, Any]]:
-    """Return what `with_config`, `bind` and the like wrap, and what they pass to it."""
+    """Return the runnable in `with_config`, `bind` and the like, and their arguments.
+
+    Returns:
+        The wrapped runnable, its config, and the arguments that are bound to it.
+    """
     # Here, so that importing the package does not take as long again.
     from langchain_core.runnables.configurable import DynamicRunnable
 
@@ -123,12 +127,13 @@ def rewrap(
     change: Callable[[_RetrieverT], Any],
     config: RunnableConfig | None = None,
 ) -> Any:
-    """Copy what `with_config`, `with_retry` and the like wrap, changed inside.
+    """Copy a retriever in `with_config`, `with_retry` and the like, and change it.
 
-    Without a config, configurable fields stay so.
+    Without a config, configurable fields stay configurable.
 
     Returns:
-        None if what is inside is not of the kind, or which one is not known.
+        The wrappers around the changed copy; None if the retriever inside is of
+        another kind, or if nobody knows which one it is.
     """
     # Here, so that importing the package does not take as long again.
     from langchain_core.runnables import configurable
@@ -148,7 +153,7 @@ def rewrap(
 
 
 def check_runnable(option: str, value: Any, takes: str) -> None:
-    """Reject what LangChain cannot invoke.
+    """Reject a value that LangChain cannot invoke.
 
     Raises:
         InvalidOptionError: It is no `Runnable`.
@@ -158,10 +163,10 @@ def check_runnable(option: str, value: Any, takes: str) -> None:
 
 
 def refuse_options(component: str, call: Iterable[str]) -> None:
-    """Refuse arguments of a call that are options: stores take them and do nothing.
+    """Refuse options among the arguments of a call: stores take and ignore them.
 
     Raises:
-        InvalidOptionError: For the first one.
+        InvalidOptionError: For the first option among them.
     """
     for option in call:
         if option in _MEANT_BY_USERS:
@@ -193,7 +198,7 @@ class CheckedOptions(OpragErrorsMixin, BaseModel):
     """The warnings that were given; copies share them."""
 
     _known_filter: ClassVar[SearchFilter] = SearchFilter()
-    """The filter of a search that is not this component's, as far as it is known."""
+    """The filter of a search by another component, as far as it is known."""
 
     def __init__(self, *unnamed: Never, **options: Any) -> None:
         super().__init__(*unnamed, **options)
@@ -206,7 +211,7 @@ class CheckedOptions(OpragErrorsMixin, BaseModel):
     def _check_value(cls, value: Any, _: Any, info: ValidationInfo) -> Any:
         return cls._check_given(str(info.field_name), value)
 
-    # What may be a callable has no JSON schema. Documents are kept as they were given:
+    # A value that may be a callable has no JSON schema. Documents are kept unchanged:
     # a folder stays a path in JSON, and nothing is read.
     @field_validator(*_CALLABLE, "documents", mode="plain", check_fields=False)
     @classmethod
@@ -230,7 +235,7 @@ class CheckedOptions(OpragErrorsMixin, BaseModel):
         return value
 
     def _full_texts(self) -> DocumentSource:
-        """The source that `documents` comes to, made once; without it an empty one."""
+        """Return the source made of `documents`, made once; empty without them."""
         given = getattr(self, "documents", None)
         if self._source is None or self._source[0] is not given:
             self._source = given, document_source({} if given is None else given)
@@ -253,7 +258,7 @@ class RetrieverKeywords(TypedDict, total=False):
 
 
 class SearchKeywords(ContextKeywords, total=False):
-    """Options of retrievers that read what a search finds, for type checkers."""
+    """Options of retrievers that read the results of a search, for type checkers."""
 
     k: int | None
     widen: Widen | None

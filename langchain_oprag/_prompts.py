@@ -26,8 +26,8 @@ def step_prompts(
 
     Args:
         given: As `SelfRouteChain(prompts=)` takes it.
-        steps: By name, whether the step's prompt must let the model decline.
-        built_in: The prompt of steps that have no other.
+        steps: By name of the step, whether its prompt must let the model decline.
+        built_in: The prompt for steps without another one.
 
     Raises:
         InvalidOptionError: A prompt lacks a variable, has another one, or does not
@@ -113,7 +113,7 @@ class Question(NamedTuple):
 
     @property
     def in_conversation(self) -> str:
-        """The question after what was said before, as one text."""
+        """The earlier messages and the question, as one text."""
         said = [
             f"{'User' if isinstance(message, HumanMessage) else 'Assistant'}: {text}"
             for message in self.history
@@ -125,7 +125,7 @@ class Question(NamedTuple):
         return "\n".join([_CONVERSATION, *said, f"User: {self.text}"])
 
     def put_after_system(self, prompt: list[BaseMessage]) -> list[BaseMessage]:
-        """Put the system's messages of the conversation before a prompt."""
+        """Put the system messages of the conversation before a prompt."""
         system = [m for m in self.history if isinstance(m, SystemMessage)]
         return [*system, *prompt]
 
@@ -136,8 +136,9 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
     Args:
         given: The question as a string; or a mapping with the question as `input`
             and perhaps `chat_history` (messages in any form that LangChain takes); or
-            with `messages`, as in LangGraph's state: the last one of the user is the
-            question, those before it are the history. Other keys are not read.
+            with `messages`, as in LangGraph's state: the user's last message is the
+            question, and the messages before it are the history. Other keys are not
+            read.
         component: Class name of the chain, for the error.
 
     Raises:
@@ -169,10 +170,10 @@ def _messages(option: str, said: Any) -> list[BaseMessage]:
 
 
 def _split_messages(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Find question and history among messages; there is no question without a user.
+    """Find question and history among messages; only a user asks a question.
 
-    Calls of tools are no part of the history, and no prompt is written with their
-    results: what tools found is not what this question is about.
+    Calls of tools are no part of the history, and their results are in no prompt,
+    because this question is not about the results of tools.
     """
     messages = _messages("messages", given["messages"])
     asked = [n for n, m in enumerate(messages) if isinstance(m, HumanMessage)]

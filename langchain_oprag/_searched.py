@@ -39,7 +39,7 @@ _INSIDE = {
         )
     },
 }
-"""Retrievers that search with others alone: package, name, and where those are."""
+"""Retrievers that only search with others: package, name, and where the others are."""
 
 
 def _leaves(
@@ -56,7 +56,7 @@ def _leaves(
 
 
 def inner_searches(retriever: Any) -> Sequence[Any]:
-    """Return the retrievers that one searches with; none where it searches itself."""
+    """Return the retrievers that one searches with; none if it searches itself."""
     if isinstance(retriever, RunnableSequence):
         return [retriever.last]
     if isinstance(retriever, RunnableBranch):
@@ -67,11 +67,11 @@ def inner_searches(retriever: Any) -> Sequence[Any]:
 def search_filter(
     retriever: Any, config: RunnableConfig, call: Mapping[str, Any]
 ) -> SearchFilter:
-    """Return what a retriever's search is filtered by, as far as that can be seen.
+    """Return the filter of a retriever's search, as far as it can be seen.
 
     Args:
         retriever: Any.
-        config: What it is called with: it decides configurable fields.
+        config: The config of the call: it decides configurable fields.
         call: Further arguments of the call.
     """
     return combine_filters(_filter(*leaf) for leaf in _leaves(retriever, config, call))
@@ -96,16 +96,17 @@ def _filter(retriever: Any, call: Mapping[str, Any]) -> SearchFilter:
 def open_searched_chunks(
     retriever: Any, config: RunnableConfig, call: Mapping[str, Any], option: str
 ) -> tuple[VectorStore, SearchedChunks] | None:
-    """Return the one store that is searched, and what a search may see of it.
+    """Return the one store that is searched, and the chunks that a search may see.
 
     Args:
         retriever: Any.
-        config: What it is called with.
+        config: The config of the call.
         call: Further arguments of the call.
-        option: What the chunks are read for.
+        option: The option for which the chunks are read.
 
     Returns:
-        None where there is not one, or it is not known how its chunks are read.
+        None if there is not exactly one store, or if nobody knows how to read its
+        chunks.
 
     Raises:
         InvalidOptionError: The search's filter cannot be carried over to it.
@@ -127,7 +128,7 @@ def list_verified_stores(retriever: Any) -> list[ChunkStore]:
     """Return the stores that `verify()` looks at.
 
     Args:
-        retriever: What it asks.
+        retriever: The retriever that the component asks.
     """
     searches = [
         (

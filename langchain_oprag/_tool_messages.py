@@ -1,4 +1,4 @@
-"""Messages as a model is to read them, and the documents that those of tools hold."""
+"""Messages as a model is to read them, and the documents in messages of tools."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _MESSAGE, _CONTENT = attrgetter("message"), attrgetter("content")
 
 
 class _Told(NamedTuple):
-    """A message, and the same as the model reads it."""
+    """A message, and the form in which the model reads it."""
 
     message: BaseMessage
     content: Any
     artifact: Any
     texts: list[Any]
-    """Those of the documents: an artifact may be changed where it is."""
+    """The texts of the documents: an artifact may be changed in place."""
     read: BaseMessage
     shown: Sequence[Passage] = ()
     mentioned: Sequence[int] = ()
 
     def is_of(self, message: BaseMessage) -> bool:
-        """Whether it was made of this message, and this is as it was."""
+        """Return whether it was made of this message, and the message is unchanged."""
         if message is not self.message or message.content is not self.content:
             return False
         if self.artifact is None:
@@ -44,7 +44,7 @@ class _Told(NamedTuple):
 
 
 def _are_of(told: Sequence[_Told], messages: Sequence[BaseMessage]) -> bool:
-    """Whether all were made of these messages, and these are as they were."""
+    """Return whether all were made of these messages, and these are unchanged."""
     if not all(map(is_, map(_MESSAGE, told), messages)):
         return False
     if not all(map(is_, map(_CONTENT, told), map(_CONTENT, messages))):
@@ -53,10 +53,10 @@ def _are_of(told: Sequence[_Told], messages: Sequence[BaseMessage]) -> bool:
 
 
 class Messages:
-    """Reads messages, each once while it is the same.
+    """Reads messages, each only once while it stays the same.
 
     Args:
-        options: Of what is shown in a message.
+        options: The options for the passages shown in a message.
     """
 
     def __init__(self, options: ContextOptions) -> None:
@@ -69,14 +69,15 @@ class Messages:
 
         Args:
             messages: A conversation.
-            numbers: Those of its state; new ones are added. None to begin with 1.
+            numbers: The numbers of its state, to which new ones are added. None to
+                begin with 1.
         """
         with self._conversations.begin_reading(messages, numbers) as conversation:
             return [each.read for each in conversation.messages]
 
 
 def documents_of(message: BaseMessage) -> list[Document]:
-    """The documents that a tool's message has as its artifact."""
+    """Return the documents that a tool's message has as its artifact."""
     if not isinstance(message, ToolMessage) or not isinstance(message.artifact, list):
         return []
     if not all(map(_is_document, message.artifact)):
@@ -85,7 +86,7 @@ def documents_of(message: BaseMessage) -> list[Document]:
 
 
 def shows_documents(message: BaseMessage) -> bool:
-    """Whether a message holds the texts of its documents, and not something else."""
+    """Return whether a message holds the texts of its documents."""
     options = ContextOptions(merge=True, on_problem="warn")
     _, shown = _read_message(options, message, Seen(), CitationNumbers())
     return bool(shown)
@@ -111,7 +112,7 @@ def _read(
 def _read_message(
     options: ContextOptions, message: BaseMessage, seen: Seen, numbers: CitationNumbers
 ) -> tuple[BaseMessage, Sequence[Passage]]:
-    """Read a message; what it shows is added to what was seen."""
+    """Read a message, and add the passages that it shows to those seen."""
     documents = documents_of(message)
     if not documents:
         return message, ()
@@ -126,14 +127,14 @@ def _read_message(
 
 
 def _is_document(given: Any) -> bool:
-    """Whether it is one, or what a checkpointer made of it."""
+    """Return whether it is a document, or the mapping a checkpointer made of one."""
     return isinstance(given, Document) or (
         isinstance(given, Mapping) and isinstance(given.get("page_content"), str)
     )
 
 
 def _texts_in(artifact: Sequence[Any]) -> list[Any]:
-    """Return the texts of documents, as they are; None for anything else."""
+    """Return the texts of documents, unchanged; None for anything else."""
     try:
         return list(map(_TEXT, artifact))
     except AttributeError:
@@ -147,7 +148,7 @@ def _text_in(entry: Any) -> Any:
 
 
 def _texts_of(content: str | Sequence[Any]) -> dict[int, str]:
-    """Return the texts of a message's content, by the blocks in which they are."""
+    """Return the texts of a message's content, by the number of their block."""
     blocks = [content] if isinstance(content, str) else content
     texts = [b.get("text") if isinstance(b, Mapping) else b for b in blocks]
     return {n: text for n, text in enumerate(texts) if isinstance(text, str)}

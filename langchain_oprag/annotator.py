@@ -30,15 +30,15 @@ def annotate_positions(
     place of a chunk is proved from its neighbours; see `oprag.locating.locate`.
 
     Args:
-        chunks: All chunks of one document or of several, those of each in the order
-            the splitter made them. `source`, `file_path` or another known key of the
+        chunks: All chunks of one document or of several, those of each document in the
+            splitter's order. `source`, `file_path` or another known key of the
             metadata names the document (a file before an id).
-        documents: What was split, by these names: anything that `document_source`
-            takes, such as the list itself. Of a document that was loaded in parts, its
-            pages or rows as the loader gave them.
+        documents: The texts that were split, by these names: anything that
+            `document_source` takes, such as the list itself. For a document that was
+            loaded in parts, its pages or rows as the loader gave them.
 
     Returns:
-        New documents in the same order: the metadata as it was, and `doc_key`,
+        New documents in the same order, with their old metadata and `doc_key`,
         `doc_uri`, `chunk_index`, `n_chunks`, `char_start`, `char_end`, and `part_index`
         for parts; `start_index` is corrected. A chunk whose place cannot be proved gets
         no `char_start` and loses a `start_index`; `chunk_index` still orders it.
@@ -46,7 +46,7 @@ def annotate_positions(
     Raises:
         MissingDocumentError: A chunk does not name its document.
         DocumentNotFoundError: `documents` does not have a document.
-        InvalidOptionError: A chunk is of a page that is not there, or a text there is
+        InvalidOptionError: `documents` lacks the page of a chunk, or has a text that is
             not exact.
         ConflictingPositionsError: The chunks fit their text in more than one order.
 
@@ -87,7 +87,7 @@ def annotate_positions(
 def _entries(
     name: str, chunks: Sequence[Document], source: str | Sequence[Document]
 ) -> dict[int, dict[str, str | int]]:
-    """The metadata to write on the chunks of one document, by their places in it."""
+    """Return the metadata to write on the chunks of one document, by their index."""
     groups = _parts_of(source, chunks)
     parts = [
         SourcePart(text, [chunks[i].page_content for i in indexes], number)
@@ -101,7 +101,7 @@ def _entries(
 def _parts_of(
     source: str | Sequence[Document], chunks: Sequence[Document]
 ) -> list[tuple[str, int | None, list[int]]]:
-    """Text, number and chunks of each part."""
+    """Return the text, the number and the chunks' indexes of each part."""
     if isinstance(source, str):
         (number,) = part_numbers([chunks[0].metadata])
         one = len({_page(document) for document in chunks}) == 1
@@ -131,7 +131,7 @@ def _parts_of(
 
 
 def _page(document: Document) -> tuple[str, Any]:
-    """The key and value that say which part a text is of; empty when none does."""
+    """Return the key and value that name the part of a text; empty if none does."""
     for key in PART_KEYS:
         value = document.metadata.get(key)
         if value is not None:

@@ -24,15 +24,15 @@ def cited(
     """Return the passage that each number of a conversation means.
 
     Args:
-        conversation: The state of an agent that has `EvidenceMiddleware`: what
-            `invoke` returned, or `get_state(…).values`. Or the messages that its
-            `apply` returned.
+        conversation: The state of an agent that has `EvidenceMiddleware`: the result of
+            `invoke`, or `get_state(…).values`. Or the messages that its `apply`
+            returned.
 
     Returns:
-        For each number that the model has read a document: text and metadata of the
-        passage, `oprag.place_of(document)` for its place. Of a state whose messages no
-        longer hold the text, because they were summarised or removed, the text is
-        empty, and the place is all that is known.
+        A document for each number that the model has read, with the text and metadata
+        of the passage; `oprag.place_of(document)` gives its place. If the messages of a
+        state no longer hold the text, because they were summarised or removed, the
+        text is empty, and only the place is known.
 
     Raises:
         InvalidOptionError: The conversation does not say which numbers the model read:

@@ -38,7 +38,7 @@ from oprag.result_key import drop_rank
 from oprag.stores import SearchFilter
 
 Found: TypeAlias = Sequence[Document] | Sequence[Sequence[Document]]
-"""Documents, or those of several searches."""
+"""Documents, or one list of them for each of several searches."""
 
 _ASKED_FOR = 4
 """LangChain's default `k`."""
@@ -82,17 +82,17 @@ class OrderPreservingCompressor(
     `retriever | OrderPreservingCompressor()`. It needs no query. `order_documents` does
     the same in one call.
 
-    It takes a best-first list; results of another component keep their ranks. All of
-    `top_n`, `token_budget` and the other options can be assigned later.
+    It takes a list, best first; results of another component keep their ranks. All
+    options, such as `top_n` and `token_budget`, can be assigned later.
 
     Args:
-        top_n: Documents to keep, of the best; None for all.
-        **options: The others of `oprag.context.ContextOptions`.
+        top_n: How many of the best documents to keep; None for all.
+        **options: The other options of `oprag.context.ContextOptions`.
 
     Raises:
         InvalidOptionError: On construction and assignment, for an option that does
             not exist or cannot have this value: `documents` cannot be a vector store,
-            which may hold what the filter of the search hides. It is a `ValueError`.
+            which may hold text that the search's filter hides. It is a `ValueError`.
     """
 
     advice: ClassVar[Mapping[str, str]] = {
@@ -112,14 +112,14 @@ class OrderPreservingCompressor(
         """Select the best documents and put them in order, as `invoke` does.
 
         Args:
-            documents: Best first. Not changed. Of several searches a list of lists: the
-                best of each comes first.
-            query: Not used; the interface names it.
-            callbacks: The same.
+            documents: Best first. Not changed. For several searches a list of lists:
+                the best of each comes first.
+            query: Not used; the interface has it.
+            callbacks: Not used either.
 
         Returns:
-            New documents in reading order, with their places in the metadata; of a
-            document that is there as a whole, a copy with its id. None for none.
+            New documents in reading order, with their places in the metadata. A whole
+            document comes back as a copy with its id. Empty if none were given.
 
         Raises:
             OpragError: As `OrderPreservingRetriever` does.
@@ -146,7 +146,7 @@ class OrderPreservingCompressor(
             **kwargs: As `invoke` takes them.
 
         Raises:
-            InvalidOptionError: An argument was given that has no meaning here.
+            InvalidOptionError: An argument has no meaning here.
         """
         return self._copy_for_call(kwargs).compress_documents(documents)
 
@@ -166,7 +166,7 @@ class OrderPreservingCompressor(
 
         Args:
             input: The documents, as `compress_documents` takes them.
-            config: Of the run.
+            config: The config of the run.
             **kwargs: `top_n`, `token_budget` and `merge` for this call.
 
         Raises:
@@ -213,13 +213,13 @@ class OrderPreservingCompressor(
         )
 
     def _copy_for_call(self, call: dict[str, Any]) -> Self:
-        """Return the component with the options of one call."""
+        """Return a copy with the options of one call; itself if there are none."""
         name, known = type(self).__name__, CallKeywords.__annotations__
         refuse_in_call(name, call, known, DESCRIPTIONS, self.advice)
         return self._copy_with(**call) if call else self
 
     def _join_searches(self, documents: Any) -> Any:
-        """One list, the best of each search first; results of components by rank."""
+        """Join searches, the best of each first; results of components by rank."""
         if interleave(documents) is documents:
             return documents
         options = self._options_for(self.top_n)
@@ -253,19 +253,20 @@ def order_documents(
     """Select the best documents and put them in the order of their source.
 
     Args:
-        documents: Best first. Not changed. Of several searches a list of lists: the
+        documents: Best first. Not changed. For several searches a list of lists: the
             best of each comes first.
         **options: Those of `OrderPreservingCompressor`: `top_n`, `token_budget`,
             `merge` and so on.
 
     Returns:
-        New documents in reading order, as of `OrderPreservingCompressor`.
+        New documents in reading order, as from `OrderPreservingCompressor`.
 
     Raises:
         OpragError: As `OrderPreservingRetriever` does.
 
     Warns:
-        PositionWarning: With `on_problem="warn"`, for what cannot be put in order.
+        PositionWarning: With `on_problem="warn"`, for documents that cannot be put in
+            order.
 
     Example:
         >>> chunks = [

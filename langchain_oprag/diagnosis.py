@@ -25,22 +25,22 @@ def diagnose(
     position_keys: PositionKeys | None = None,
     document_key: DocumentKey | None = None,
 ) -> Diagnosis:
-    """Say whether an index can be put in document order, and what is wrong.
+    """Say whether an index can be put in document order, and list its problems.
 
     Nothing is written. To repair a Chroma index: `oprag doctor --repair`; others are
     indexed again, or written to with `oprag.diagnosing.plan_repair`.
 
     Args:
         vectorstore: A vector store whose chunks can be read (see
-            `langchain_oprag.chunk_store`), or documents: what a retriever
-            returned, or a splitter made.
+            `langchain_oprag.chunk_store`), or documents that a retriever returned or a
+            splitter made.
         documents: The full texts, to prove every position; see `document_source`.
-        sample: Chunks to look at, the first ones; None for all.
-        position_keys: As `OrderPreservingRetriever` takes it.
-        document_key: The same.
+        sample: How many of the first chunks to look at; None for all.
+        position_keys: As `OrderPreservingRetriever` takes them.
+        document_key: As `OrderPreservingRetriever` takes it.
 
     Returns:
-        See `oprag.diagnosing.Diagnosis`.
+        The diagnosis, see `oprag.diagnosing.Diagnosis`.
 
     Raises:
         InvalidOptionError: The store's chunks cannot be read, or an option has no

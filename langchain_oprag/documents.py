@@ -31,18 +31,17 @@ def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSou
             `create_kv_docstore`, a `LocalFileStore`) whose keys are the documents'
             names and whose values are texts, `Document`s, or UTF-8 bytes; a vector
             store that `langchain_oprag.chunk_store` can read, each document of it
-            put together from its chunks; a list of `Document`s as they were before
-            they were split; or anything that `oprag.documents.document_source`
-            takes: a mapping from names to texts, a function, plain or `async`, or a
-            folder.
-        exact: Of a vector store: whether only the exact text of a document will do.
-            False, to have it up to white space where another splitter dropped that;
-            see `oprag.documents.rebuild`. Then `read(name)` and `aread(name)` say of
+            put together from its chunks; the list of `Document`s before they were
+            split; or anything that `oprag.documents.document_source` takes: a mapping
+            from names to texts, a function, plain or `async`, or a folder.
+        exact: For a vector store: whether only the exact text of a document will do.
+            With False, white space may differ if another splitter dropped it; see
+            `oprag.documents.rebuild`. Then `read(name)` and `aread(name)` say of
             each text whether it is exact, and so does a Self-Route that reads it.
 
     Returns:
         The source: `get(name)` and `aget(name)` give the whole text of a document,
-        or raise `DocumentNotFoundError`; of a vector store also the errors of
+        or raise `DocumentNotFoundError`; for a vector store also the errors of
         `oprag.documents.rebuild`. Nothing is read yet.
 
     Raises:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NotRequired
 
 from langchain_core.messages import BaseMessage, ToolMessage
-from typing_extensions import TypedDict  # as LangGraph: others are no bases beside it
+from typing_extensions import TypedDict  # as LangGraph's: no other can be a base too
 
 from langchain_oprag._carried import take_carried, write_carried
 from langchain_oprag._tool_messages import Messages
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 else:
 
     def _base() -> type:
-        """Return the class that agents take; without one (0.3), `apply` works."""
+        """Return the base that agents take; 0.3 has none, where only `apply` works."""
         try:
             from langchain.agents.middleware import AgentMiddleware
         except ImportError:
@@ -46,8 +46,9 @@ else:
 class EvidenceState(TypedDict):
     """The key that the middleware adds to an agent's state.
 
-    For the state of a graph around agents, `class State(MessagesState, EvidenceState):
-    …`: its branches then give no number twice, and numbers outlive every message.
+    Put it into the state of a graph around agents, as in `class State(MessagesState,
+    EvidenceState): …`. Its branches then give no number twice, and numbers outlive
+    every message.
     """
 
     oprag_numbers: NotRequired[Annotated[list[Any], CitationNumbers.join]]
@@ -58,38 +59,39 @@ class EvidenceMiddleware(AgentMiddleware):
     """Shows an agent's model every passage once, in order, however often it searches.
 
     For tools that return documents as their artifact (`response_format=
-    "content_and_artifact"`). In what the model reads, the texts of these documents are
-    replaced by that which no earlier message shows: in document order, with places and
-    gap marks, as `format_documents` writes it. For what an earlier message shows there
-    is a line with the numbers of the passages that hold it, `[see above: [1], [4]]`.
+    "content_and_artifact"`). In the messages that the model reads, the texts of these
+    documents are replaced by the passages that no earlier message shows: in document
+    order, with places and gap marks, as `format_documents` writes them. Text that an
+    earlier message shows is replaced by a line with the numbers of the passages that
+    hold it, `[see above: [1], [4]]`.
 
-    All else that a tool wrote stays, before, between and behind the texts: labels and
-    scores, a warning, a cursor, the brackets of JSON. Where words stand between the
-    texts, each place says which passages hold its text; if these are in another order
-    than the passages, the passages go before the message.
+    All other words of the tool stay before, between and behind the texts: labels and
+    scores, a warning, a cursor, the brackets of JSON. If words stand between the texts,
+    each place says which passages hold its text; if the texts are in another order than
+    the passages, the passages go before the message.
 
-    List it last: `create_agent(…, middleware=[…, EvidenceMiddleware()])`. What was
-    shown follows from the messages that the model is to read: what was removed,
+    List it last: `create_agent(…, middleware=[…, EvidenceMiddleware()])`. The messages
+    that the model is to read decide which text was shown. Text that was removed,
     summarised or cleared before counts as not shown, in forks and resumed threads too.
-    What a message shows depends only on those before it, so that a prompt begins as the
-    one before it, and caches of prompts hold. The tools' messages in the agent's state
-    stay as they are.
+    The passages in a message depend only on earlier messages, so that each prompt
+    begins with the previous one, and caches of prompts hold. The tools' messages in the
+    agent's state stay unchanged.
 
     Numbers run on over the conversation, and none is given to two passages. The state
     keeps the place of each under `oprag_numbers`; `cited` reads it. The model's
     messages carry them as well, in `response_metadata`, for graphs whose state has no
-    such key. A number that is only mentioned, `[7]`, is not given. An agent that a tool
-    calls goes on with the numbers of the one that calls it.
+    such key. A number that a message only mentions, `[7]`, is given to no passage. An
+    agent that a tool calls goes on with the numbers of its caller.
 
-    A message is left as it is where the whole text of a document is not in it, as text
-    or as JSON: an answer with its sources as artifact stays, and so does a result that
+    A message stays unchanged if it does not hold the whole text of a document, as text
+    or as JSON. An answer with its sources as artifact stays, and so does a result that
     was cleared, shortened, or put into a file.
 
     Args:
-        token_budget: Tokens of one message, all that the tool wrote besides included:
-            the worst documents are left out, and a later message may show
-            them. None for no limit. `SummarizationMiddleware` and
-            `ContextEditingMiddleware`, listed before, keep a conversation short.
+        token_budget: Tokens of one message, including all other words of the tool. The
+            worst documents are left out, and a later message may show them. None for no
+            limit. `SummarizationMiddleware` and `ContextEditingMiddleware`, listed
+            before, keep a conversation short.
         token_counter: As in `oprag.context.ContextOptions`; asked only for a
             `token_budget`.
 
@@ -127,16 +129,16 @@ class EvidenceMiddleware(AgentMiddleware):
     def apply(self, messages: Iterable[BaseMessage]) -> list[BaseMessage]:
         """Return messages as the model is to read them.
 
-        For graphs of your own, before the model is called; needs langchain-core alone.
-        Numbers run on over these messages; `cited` takes what is returned.
+        For your own graphs, before they call the model; needs only langchain-core.
+        Numbers run on over these messages; `cited` takes the returned list.
 
         Args:
             messages: The conversation so far. Not changed.
 
         Returns:
             A new list. Messages of tools that found documents are new objects with
-            the same id, and what they show as artifact; the others are those that
-            were given.
+            the same id, and with the passages that they show as artifact. The others
+            are the given objects.
 
         Raises:
             InvalidOptionError: `messages` are no list of messages.
@@ -151,7 +153,7 @@ class EvidenceMiddleware(AgentMiddleware):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
-        """Call the model with the messages that `apply` returns, numbered on."""
+        """Call the model with the messages that `apply` returns; numbers run on."""
         _require_agents()
         messages, read = self._read(request)
         return _note_read(read, handler(request.override(messages=messages)), request)
@@ -172,7 +174,7 @@ class EvidenceMiddleware(AgentMiddleware):
         request: ToolCallRequest,
         handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]],
     ) -> ToolMessage | Command[Any]:
-        """Call a tool: an agent that it calls goes on with these numbers."""
+        """Call a tool; an agent that the tool calls goes on with these numbers."""
         numbers = _numbers_of(request.state)
         with _enter_outer(numbers):
             done = handler(request)
@@ -190,7 +192,7 @@ class EvidenceMiddleware(AgentMiddleware):
         return _note_given(numbers, done, request.state)
 
     def _read(self, request: ModelRequest[Any]) -> tuple[list[Any], _Read]:
-        """Return messages as the model is to read them, and all numbers until then."""
+        """Return the messages as the model is to read them, and all numbers so far."""
         messages = _check_messages(request.messages)
         numbers = _numbers_of(request.state)
         with numbers.lock:
@@ -209,7 +211,7 @@ class _Read(NamedTuple):
 
 
 _outer: ContextVar[CitationNumbers | None] = ContextVar("outer numbers", default=None)
-"""Those of the agent whose tool is called."""
+"""The numbers of the agent whose tool is called."""
 
 
 @contextmanager
@@ -225,7 +227,7 @@ def _numbers_of(state: Any) -> CitationNumbers:
     """Return the numbers of a state, and of the agent around it.
 
     Raises:
-        InvalidOptionError: One means two passages.
+        InvalidOptionError: A number means two passages.
     """
     known: Mapping[str, Any] = state if isinstance(state, Mapping) else {}
     numbers = CitationNumbers.share(known.get(NUMBERS))
@@ -240,7 +242,7 @@ def _numbers_of(state: Any) -> CitationNumbers:
 
 
 def _read_messages(state: Any) -> Sequence[BaseMessage]:
-    """Return the messages of a state: a model is not asked with all of them."""
+    """Return all messages of a state; a model may be asked with fewer."""
     return state.get("messages", ()) if isinstance(state, Mapping) else ()
 
 
@@ -273,7 +275,7 @@ def _note_read(
 def _note_given(
     numbers: CitationNumbers, done: ToolMessage | Command[Any], state: Any
 ) -> ToolMessage | Command[Any]:
-    """Note in the state the numbers that an agent gave which a tool called."""
+    """Note in the state the numbers given by an agent that a tool called."""
     with numbers.lock:
         entries = numbers.as_json()
     if entries == (state.get(NUMBERS) or []):

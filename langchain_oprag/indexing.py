@@ -37,17 +37,17 @@ def index_documents(
     chunks: ChunkStore | None = None,
     **options: Unpack[IndexingKeywords],
 ) -> IndexingReport:
-    """Make a vector store hold documents as they are now.
+    """Bring the documents in a vector store up to date.
 
     Run it again whenever documents may have changed, or after a crash: unchanged
-    documents are skipped. The old chunks of a document are deleted when all its new
-    ones are stored: whatever fails, it can be read in its old version or its new one.
-    Documents that fail are listed in the report; the others go on. A second run on the
-    same machine waits for the first.
+    documents are skipped. The old chunks of a document are deleted only when all its
+    new ones are stored. So whatever fails, either its old version or its new one can be
+    read. Documents that fail are listed in the report; the others go on. A second run
+    on the same machine waits for the first.
 
     Chunks get the metadata of their document and oprag's own (`oprag.metadata`), all
-    flat, and ids that are the same every time and cover text and metadata, those that
-    LlamaIndex's `index_documents` gives: a store that both write to is one index.
+    flat. Their ids are the same every time and cover text and metadata. LlamaIndex's
+    `index_documents` gives the same ids: a store that both write to is one index.
 
     Args:
         documents: A folder, whose text files are all read, named by their path
@@ -56,35 +56,36 @@ def index_documents(
             `url`; see `oprag.positions`) that follow one another are the parts of
             one document, such as the pages that a loader gives. Without any such
             name the `id` is the name.
-        vectorstore: Any that `langchain_oprag.chunk_store` reads; others with
+        vectorstore: Any store that `langchain_oprag.chunk_store` reads; others with
             `chunks=`.
-        splitter: oprag's, whose positions are exact, or any other text splitter,
-            whose chunks are found in their document. None for
+        splitter: A splitter of oprag, whose positions are exact, or any other text
+            splitter, whose chunks are found in their document. None for
             `OffsetSentenceSplitter()`.
-        scope: Name of where the documents come from, such as `"handbook"`: what a run
-            removes and replaces are documents of its own scope, so that several
-            sources live in one store. Names of a folder's files begin with it
-            (`handbook/a.txt`). None: a folder is known by its path; documents without
-            a folder are all of one scope.
+        scope: Name of the source of the documents, such as `"handbook"`. A run removes
+            and replaces only documents of its own scope, so that several sources live
+            in one store. Names of a folder's files begin with it (`handbook/a.txt`).
+            None: the path of a folder is its scope, and documents without a folder are
+            all of one scope.
         remove_missing: Also delete the documents of this scope that are not among
-            `documents`, or are empty now; none while another document failed, and more
+            `documents`, or are empty now; none if another document failed, and more
             than half of them only with `"all"`.
-        replace: `"document"`: all that is stored of a document. `"same_settings"`: only
+        replace: `"document"`: all stored chunks of a document. `"same_settings"`: only
             its chunks of the same splitter with the same settings, so that chunks of
             several sizes live side by side. `"all"`: also chunks of the same file that
             LangChain or LlamaIndex put into the store, and a document of that name from
             another scope.
-        unsupported_metadata: `"error"`, or `"drop"`: leave out what not every store
-            keeps (lists, mappings, dates, numbers that are not finite, strings with a
-            NUL character). None is always left out. With `"error"` the document fails.
+        unsupported_metadata: `"error"`, or `"drop"`: leave out values that not every
+            store keeps (lists, mappings, dates, numbers that are not finite, strings
+            with a NUL character). None is always left out. With `"error"` the document
+            fails.
         batch_size: Chunks that are embedded and written at once, 256 by default.
-        chunks: How the store's chunks are read; None for the stores that are known.
+        chunks: A reader of the store's chunks; None for the stores that are known.
         show_progress: Draw a bar with tqdm on standard error, if that is a terminal. A
             function is called instead, with the documents that are done, their number
             (None if it is not known) and the chunks written.
 
     Returns:
-        What was done, by document.
+        A report with the names of the added, updated, removed and failed documents.
 
     Raises:
         MissingDocumentError: A document has no name.
@@ -92,8 +93,8 @@ def index_documents(
             used, or `remove_missing` would delete more than half.
         PositionError: A given document is itself a chunk.
         UnreadableFileError: A folder inside the folder cannot be opened.
-        IndexingError: No document could be indexed, or five in a row failed: its
-            `report` says what was done. Or another run was still writing after a
+        IndexingError: No document could be indexed, or five in a row failed; its
+            `report` lists the documents. Or another run was still writing after a
             minute.
 
     Warns:
@@ -139,7 +140,7 @@ def make_target(
     splitter: BaseDocumentTransformer | None,
     chunks: ChunkStore | None = None,
 ) -> IndexTarget:
-    """Return what a run works on; the arguments are those of `index_documents`.
+    """Return the target of a run; the arguments are those of `index_documents`.
 
     Raises:
         InvalidOptionError: The store or the splitter cannot be used.
@@ -165,7 +166,7 @@ class _LangChain(Framework[Document]):
     """Reads, makes and splits LangChain's documents.
 
     Args:
-        splitter: Any; of other splitters than oprag's the positions are found.
+        splitter: Any; for splitters other than oprag's, the positions are found.
     """
 
     document_type = Document
@@ -190,7 +191,7 @@ class _LangChain(Framework[Document]):
     ) -> Document:
         if like is None:
             return Document(text, metadata=metadata)
-        # A subclass may hold what its splitter asks for.
+        # A subclass may hold values that its splitter asks for.
         changes = {"id": None, "page_content": text, "metadata": metadata}
         return like.model_copy(update=changes)
 
@@ -239,7 +240,7 @@ class _Writer(ChunkWriter):
             raise IndexingError(message, store=name)
 
     def _check_deleted(self, done: bool | None) -> None:
-        if done is False:  # reported of each document: its new chunks are in the store
+        if done is False:  # reported for each document: its new chunks are in the store
             name = type(self._vectorstore).__name__
             message = f"{name} did not delete the chunks that are to be replaced."
             raise RuntimeError(message)

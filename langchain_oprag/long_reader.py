@@ -43,12 +43,12 @@ class LongReader(Verifiable, DrivenRunnable, CheckedOptions):
 
     - `input`: the question;
     - `context`: the documents that were read, each with its place;
-    - `long_answer`: the first call's reply; None where there was one call or none;
-    - `answer`: the short answer; the sentinel "unanswerable" where there was nothing
+    - `long_answer`: the first call's reply; None if there was one call or none;
+    - `answer`: the short answer; the sentinel "unanswerable" if there was nothing
       to read, and no call;
-    - `usage`: what it took, see `oprag.calls.Ledger.to_dict`. Its `steps` are the
-      calls: `"long"` and `"short"`, or `"direct"`;
-    - `messages`, where the input has them: the short answer as an `AIMessage`.
+    - `usage`: the calls and their tokens, see `oprag.calls.Ledger.to_dict`. Its `steps`
+      are the calls: `"long"` and `"short"`, or `"direct"`;
+    - `messages`, if the input has them: the short answer as an `AIMessage`.
 
     A stream gives these keys in this order, `long_answer` and `answer` in pieces that
     join to them. LangGraph and `astream_events` show the short answer alone. The calls
@@ -56,14 +56,14 @@ class LongReader(Verifiable, DrivenRunnable, CheckedOptions):
 
     Args:
         **options: The fields below.
-        name: What runs are called in traces; None for the class's name.
+        name: The name of runs in traces; None for the class's name.
 
     Raises:
         InvalidOptionError: On construction and assignment, for an option that does not
             exist or cannot have this value; when invoked without documents in the
             input, and without a retriever.
         ModelCallError: When invoked: the model failed, or gave an empty reply. It
-            carries the long answer, where there is one, and what was spent.
+            carries the long answer, if there is one, and the tokens used.
         ContextWindowError: When invoked: a prompt does not fit the window.
 
     Source:
@@ -87,15 +87,15 @@ class LongReader(Verifiable, DrivenRunnable, CheckedOptions):
     """The chat model that reads and answers."""
     retriever: Retriever | None = None
     """Any `Runnable` from a query to documents in reading order, a `LongUnitRetriever`
-    say; None where they come with the input."""
+    say; None if they come with the input."""
     prompts: SkipValidation[Mapping[str, Any] | None] = None
     """Prompts in the place of the built-in ones: `"long"` and `"direct"` with
     `{context}` and `{question}`, `"short"` with `{question}` and `{long_answer}`. A
     format string or a prompt template."""
     one_call_below: SkipValidation[int] = _reader_field("one_call_below", 1000)
     max_context_tokens: SkipValidation[int | None] = None
-    """Tokens of prompt and answer that the model takes; None for what the model's
-    profile says, if it has one."""
+    """Tokens of prompt and answer that the model takes; None for the number in the
+    model's profile, if it has one."""
     answer_tokens: SkipValidation[int | None] = _reader_field("answer_tokens")
     prices: SkipValidation[Mapping[str, Sequence[float]] | None] = _reader_field(
         "prices"
@@ -159,7 +159,7 @@ class _LongReading(Answering):
         return [AddableDict(context=self._documents)]
 
     def dialogue(self) -> Dialogue[LongAnswer]:
-        """The long reader, call by call."""
+        """Run the long reader, call by call."""
         texts = [document.page_content for document in self._documents]
         return read_long(
             self._reader.separator.join(texts),
@@ -175,14 +175,14 @@ class _LongReading(Answering):
         return self.question.put_after_system(fill(self._prompts[prompt], values))
 
     def format_piece(self, request: CallModel, text: str) -> Iterator[AddableDict]:
-        """Return a piece of a reply under the key that it is output by."""
+        """Return a piece of a reply, under its key of the output."""
         if request.prompt == "direct" and not self.shown:
             yield AddableDict(long_answer=None)
         key = "long_answer" if request.purpose == "draft" else "answer"
         yield AddableDict({key: text})
 
     def format_end(self, result: LongAnswer) -> Iterator[AddableDict]:
-        """Return the usage, and that there was nothing to read."""
+        """Return the usage, and the sentinel if there was nothing to read."""
         if result.answer is None:
             yield AddableDict(long_answer=None)
             yield AddableDict(answer=SENTINEL)

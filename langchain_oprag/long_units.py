@@ -60,39 +60,39 @@ class LongUnitRetriever(WrappingRetriever):
     A vector store is asked for eight chunks for each unit (or for the `k` of its
     `search_kwargs`, if that is more), and for twice as many until they belong to `k`
     units or it has no more; filters and thresholds hold. Other retrievers are asked
-    once, as they are. If fewer than `k` units are found, that many are returned.
+    once, unchanged. If fewer than `k` units are found, all of them are returned.
 
     Args:
         base_retriever: A vector store, or any `Runnable` from a query to chunks, best
             first.
-        units: What `oprag.units.group_documents` gave, as a list.
+        units: The list that `oprag.units.group_documents` gave.
         documents: Full texts by document name: anything that `document_source`
             takes.
         vectorstore: A vector store, in the place of `base_retriever`.
-        k: Units to return, of the best.
+        k: How many of the best units to return.
         **options: `order`, `sort_documents` (of units, by the best chunk of each),
             `separator` (between the documents of a unit), `position_keys`,
             `document_key`, `on_problem`, `token_budget` (the worst units are left out)
             and `token_counter` as in `oprag.context.ContextOptions`; `name`, `tags` and
             `metadata` of runs in traces.
 
-    A unit comes as one `Document`. Its metadata: `doc_key` and `doc_uri`, a unit of
-    several documents being a document by itself; `unit_documents` (the names of its
-    documents), `unit_spans` (the characters of each that it holds, `[[0, 120], [0,
-    300]]`), `unit_tokens` and, where it is known, `unit_score` (of its best chunk);
-    its place, as of every result.
+    A unit comes as one `Document`. Its metadata holds `doc_key` and `doc_uri`, with a
+    unit of several documents named as a document by itself; `unit_documents` (the names
+    of its documents), `unit_spans` (the characters of each that it holds, `[[0, 120],
+    [0, 300]]`), `unit_tokens` and, if it is known, `unit_score` (of its best chunk);
+    and its place, as for every result.
 
     Raises:
         InvalidOptionError: On construction and assignment, for an option that does not
-            exist or cannot have this value, `documents` as a store that cannot be read
-            through the search's filter among them.
-        OpragError: When invoked: a chunk is of no unit, or does not say where it is
+            exist or cannot have this value, such as `documents` in a store that cannot
+            be read through the search's filter.
+        OpragError: When invoked: a chunk is of no unit, or does not name its place
             (not with `on_problem="warn"`); `documents` lacks a document, or has
             another text of one that was cut; or not even the best unit fits the budget.
 
     Warns:
-        PositionWarning: Where units are not known, with `on_problem="warn"`: the
-            chunks are returned in the order as retrieved.
+        PositionWarning: If units are not known, with `on_problem="warn"`: the
+            chunks are returned in the retrieved order.
 
     Source:
         LongRAG (arXiv 2406.15319), which reads 4 to 8 units.
@@ -157,7 +157,7 @@ class LongUnitRetriever(WrappingRetriever):
         return RetrieverFetch(self.base_retriever, config, call, k=k, at_least=least)
 
     def _make_options(self, fetch: RetrieverFetch) -> ContextOptions:
-        """Return the options; full texts are read as far as the filter admits."""
+        """Return the options, with the full texts that the search's filter admits."""
         given = {name: getattr(self, name) for name in UNIT_DESCRIPTIONS}
         source = self._full_texts().within(search_filter(*fetch.search))
         return ContextOptions(**given, documents=source)

@@ -22,16 +22,17 @@ def create_reading_tools(
     token_budget: int = 2_000,
     token_counter: TokenizerSpec = None,
 ) -> list[StructuredTool]:
-    """Make tools that read on where a search ends, for any agent or graph of LangChain.
+    """Make tools to read on after a search, for any agent or graph of LangChain.
 
     `read(document, start, end, page)` gives characters by the place that a citation
     names, one page at most; `outline(document)` lists headings, or how paragraphs
-    begin; `documents(containing)` lists names. What cannot be read is answered in
-    words. The artifact of what was read is a `Document` with its place, so that
-    `EvidenceMiddleware` shows it once.
+    begin; `documents(containing)` lists names. If a text cannot be read, the answer
+    says so in words. The artifact of a reply is a `Document` for the text that was
+    read, with its place, so that `EvidenceMiddleware` shows it once.
 
     Args:
-        documents: What may be read, all of it: anything that `document_source` takes.
+        documents: The texts that may be read, all of them: anything that
+            `document_source` takes.
         token_budget: Tokens of one page, its place included.
         token_counter: As in `OrderPreservingRetriever`.
 

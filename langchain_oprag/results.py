@@ -24,18 +24,18 @@ def format_documents(
 ) -> str:
     """Write documents as text with their places, in the order given.
 
-    The same as `oprag.render` writes of the same passages, and as
-    `llamaindex_oprag.format_nodes` of the same nodes. Give a component that has a
-    `token_budget` `citations=True` and the same `separator=`: it then has room for all
-    that is written here.
+    The text is the same that `oprag.render` writes for the same passages, and
+    `llamaindex_oprag.format_nodes` for the same nodes. Give a component that has a
+    `token_budget` also `citations=True` and the same `separator=`: its budget then has
+    room for the whole text.
 
     Args:
-        documents: What any component returned, or any documents; also as the
+        documents: The results of any component, or any documents; also as the
             mappings that LangGraph's checkpointers make of them.
-        citations: Put each document's number and place before it,
-            `[1] contract.txt, characters 0-120`, on a line of its own, and `[…]`
-            between documents of one text that do not touch. None: unless they are of
-            a component that has a `token_budget` and not `citations=True`.
+        citations: Put each document's number and place before it, on a separate line
+            `[1] contract.txt, characters 0-120`, and `[…]` between documents of one
+            text that do not touch. None: yes, except for a component with a
+            `token_budget` and without `citations=True`.
         separator: Between two documents.
 
     Returns:
@@ -57,9 +57,9 @@ def as_passages(documents: Iterable[ResultLike]) -> list[Passage]:
     """Return the passage of each document, in the order given.
 
     Args:
-        documents: As `format_documents` takes them. Of those that no component
-            returned, the place is read where it can be, and `rank` is the place in
-            the list.
+        documents: As `format_documents` takes them. For documents that no component
+            returned, the place is read if possible, and `rank` is the place in the
+            list.
 
     Returns:
         Passages with text, spans, rank and citation. Each is of one chunk, whose
@@ -76,8 +76,8 @@ def as_passages(documents: Iterable[ResultLike]) -> list[Passage]:
 def as_documents(passages: Sequence[Passage]) -> list[Document]:
     """Return a document for each passage, in the order given.
 
-    The inverse of `as_passages`: text, metadata and id are those that the documents
-    had. Passages of `oprag.order_context` become documents without an id.
+    The inverse of `as_passages`: the documents get their text, metadata and id back.
+    Passages of `oprag.order_context` become documents without an id.
 
     Args:
         passages: Any.
@@ -90,7 +90,7 @@ def as_documents(passages: Sequence[Passage]) -> list[Document]:
 
 
 def make_one_document(given: ResultLike) -> Document:
-    """Return a document, or the one that a mapping was made of."""
+    """Return a document, or make one of the mapping that stands for it."""
     text = given.get("page_content") if isinstance(given, Mapping) else None
     if isinstance(given, Mapping) and isinstance(text, str):
         return Document(text, id=given.get("id"), metadata=given.get("metadata") or {})

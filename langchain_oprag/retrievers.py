@@ -61,24 +61,24 @@ from oprag.retrieving import Fetch, FetchPlan, Retrieval
 from oprag.stores import Bm25, SearchedChunks, StoredChunk
 
 _MMR_CANDIDATES = 20
-"""LangChain's default `fetch_k`: how many documents it chooses from."""
+"""LangChain's default `fetch_k`: the number of documents that `"mmr"` chooses from."""
 
 
 class RetrieverFetch(Fetch):
     """The calls that one retrieval makes to the wrapped retriever.
 
-    `k` is passed on only to a vector store's retriever, as it is or inside
-    `with_config`, `with_retry`, `bind` and `configurable_fields`: others ignore the
-    argument or fail on it.
+    `k` is passed on only to a vector store's retriever, bare or inside `with_config`,
+    `with_retry`, `bind` and `configurable_fields`. Others ignore the argument or fail
+    on it.
 
     Args:
-        retriever: The one that is wrapped.
+        retriever: The wrapped retriever.
         config: Passed to it; sets its configurable fields.
         call: Further arguments of this call, passed on.
-        k: How many documents to return; None for as many as come.
+        k: How many documents to return; None for all.
         plan: How many chunks to ask a store for if no `k` is set; None for its own
             default.
-        at_least: How many to begin with, whatever the retriever's own `k`.
+        at_least: How many to ask for first, whatever the retriever's own `k`.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class WrappingRetriever(AddsDocuments, Verifiable, BaseRetriever, CheckedOptions
     def _fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
     ) -> RetrieverFetch:
-        """Return how the wrapped retriever is asked."""
+        """Return the calls that ask the wrapped retriever."""
 
     @abstractmethod
     def _steps(
@@ -156,8 +156,8 @@ class WrappingRetriever(AddsDocuments, Verifiable, BaseRetriever, CheckedOptions
         Args:
             input: The query.
             config: Reaches the wrapped retriever, `configurable` included.
-            **kwargs: `k`, `token_budget` and `merge` for this call. Anything else is
-                passed on to the wrapped retriever, such as a `filter`.
+            **kwargs: `k`, `token_budget` and `merge` for this call. All others, such
+                as a `filter`, are passed on to the wrapped retriever.
 
         Raises:
             InvalidOptionError: `k` is not possible, or an option was given that is
@@ -227,7 +227,7 @@ class WrappingRetriever(AddsDocuments, Verifiable, BaseRetriever, CheckedOptions
         return self._fetch(config, call, k)
 
     def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:
-        """Tracing parameters: those of the wrapped retriever under our name."""
+        """Return the tracing parameters of the wrapped retriever, under our name."""
         kwargs.pop("outer_config", None)
         own = super()._get_ls_params(**kwargs)
         of_wrapped = getattr(self.base_retriever, "_get_ls_params", None)
@@ -238,15 +238,15 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     """Wraps a retriever or a vector store and returns documents in reading order.
 
     The best documents are selected first, `k` of them or as many as fit
-    `token_budget`; then they are put in order. What the wrapped retriever returns
-    is taken to be best first.
+    `token_budget`; then they are put in order. The documents of the wrapped retriever
+    are taken to be best first.
 
     Args:
         base_retriever: A vector store, or any `Runnable` from a query to a list of
             documents, best first. A store stands for `store.as_retriever()`; write that
             out to set a filter or a kind of search.
-        vectorstore: The same by another name, for a store.
-        k: How many of the best documents to return; None for all that come.
+        vectorstore: Another name for `base_retriever`, for a store.
+        k: How many of the best documents to return; None for all of them.
         **options: All of `ContextOptions` but `top_n`; `widen`, `bm25`,
             `verify_index`.
         name: Shown in traces, as `tags` and `metadata` are; None for the class's name.
@@ -261,8 +261,8 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     Score thresholds apply.
 
     `k` does not count neighbours, which are read in at most two queries. Without `k`,
-    hits and neighbours fill the budget. `"fill"` fetches 20 hits first; with
-    `"recall"` one for each 64 tokens, 320 at least.
+    hits and neighbours fill the budget. `"fill"` fetches 20 hits first, `"recall"` one
+    for each 64 tokens, 320 at least.
 
     With `bm25` the chunks of the store are read once, at the first question, and again
     when they have changed: make the retriever once. A score threshold and `"mmr"`
@@ -278,9 +278,10 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         BudgetTooSmallError: When invoked, and not even the best document fits.
 
     Warns:
-        UnfilledBudgetWarning: Once, when all that came fits the token budget,
-            more cannot be asked for, and no `k` limits it.
-        PositionWarning: With `on_problem="warn"`, for what cannot be put in order.
+        UnfilledBudgetWarning: Once, when all documents found fit the token budget,
+            more cannot be asked for, and no `k` limits them.
+        PositionWarning: With `on_problem="warn"`, for documents that cannot be put in
+            order.
 
     Example:
         >>> from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -335,7 +336,8 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         """Return a best-first copy for Self-Route, which does its own ordering.
 
         Args:
-            token_budget: What `widen` reads at most, without `k` and `token_budget`.
+            token_budget: Tokens that `widen` reads at most, if neither `k` nor
+                `token_budget` is set.
         """
         ranking = self._copy_with(order="rank", merge=False, citations=False)
         if self.widen is not None and not (self.k or self.token_budget):
@@ -379,7 +381,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         return ordered
 
     def _open_bm25(self, fetch: RetrieverFetch) -> tuple[Bm25, SearchedChunks] | None:
-        """Return the words of a store, read once, and what a search may see."""
+        """Return the words of a store, read once, and the chunks a search may see."""
         if not self.bm25:
             return None
         searched = open_searched_chunks(*fetch.search, "bm25")
@@ -406,7 +408,7 @@ class _DocumentRetrieval(Retrieval[Document]):
 
     fetch: RetrieverFetch
     chunks: SearchedChunks | None
-    """Those that neighbours are read from."""
+    """The stored chunks from which neighbours are read."""
 
     def ask(self) -> Effect:
         return self.fetch.ask(self.question)

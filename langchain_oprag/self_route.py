@@ -65,38 +65,38 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     """Answers from the retrieved chunks; from the full documents if they fail.
 
     The model reads the retrieved chunks, in document order, and may refuse. Only
-    then does it read the full documents of those chunks. Out of a store they are read
+    then does it read the full documents of those chunks. From a store they are read
     through the retriever's filter: a document with hidden chunks is left out, and
-    named in the step's `note`. `steps=` puts other steps in between. It takes the place
-    of `create_retrieval_chain`.
+    named in the step's `note`. `steps=` puts other steps in between. The chain takes
+    the place of `create_retrieval_chain`.
 
     The input is a question, or `{"input": question}`, perhaps with `chat_history`
     (messages in any form that LangChain takes); or `{"messages": …}`, as LangGraph
-    keeps them: the last one of the user is the question. The output has
+    keeps them: the user's last message is the question. The output has
 
     - `input`: the question;
     - `context`: the documents that were read for the answer, in reading order: the
-      retrieved ones, or of full documents one for each slice that was read;
-    - `answer`: a string. If the model refuses at the last step, what it said;
-      without any context "unanswerable";
+      retrieved ones, or one for each slice of a full document that was read;
+    - `answer`: a string: the model's words, even if it refuses at the last step, and
+      "unanswerable" without any context;
     - `route`: `step`, the name of the step that the answer is from (None without
-      any context), and `answered`, True only where something was answered: not for a
-      refusal, an empty reply or a call of a tool; `finish`, where the answer did not
-      end as it should: `"length"` or `"filter"` if it was cut, `"empty"`, or `"call"`
-      if the model called a tool that nobody carried out;
-    - `usage`: what it took, see `oprag.calls.Ledger.to_dict`;
-    - `messages`, where the input has them: the answer as an `AIMessage`, with the
+      any context); `answered`, True only for an answer, not for a refusal, an empty
+      reply or a call of a tool; and `finish`, if the answer did not end as it should:
+      `"length"` or `"filter"` if it was cut, `"empty"`, or `"call"` if the model called
+      a tool that nobody carried out;
+    - `usage`: the calls and their tokens, see `oprag.calls.Ledger.to_dict`;
+    - `messages`, if the input has them: the answer as an `AIMessage`, with the
       tokens of all steps in `usage_metadata` and the route in `response_metadata`.
 
     A stream gives these keys in this order, `answer` in pieces that join to it. A
     refusal is not shown, unless it is the final reply. LangGraph's
     `stream_mode="messages"` and `astream_events` show the same, as one run of a chat
-    model; with the tag `nostream` nothing. The calls of the model carry the tag
-    `step:<name>`.
+    model; with the tag `nostream` they show nothing. The calls of the model carry the
+    tag `step:<name>`.
 
     Args:
         **options: The fields below.
-        name: What runs are called in traces; None for the class's name.
+        name: The name of runs in traces; None for the class's name.
 
     Raises:
         InvalidOptionError: On construction and assignment, for an option that does
@@ -104,7 +104,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
         ModelCallError: When invoked: the model failed for good. It carries
             the usage of the steps before.
         OpragError: When invoked: a prompt does not fit the window, `documents` lacks a
-            document, or as `OrderPreservingRetriever` raises it.
+            document, or an error of `OrderPreservingRetriever`.
 
     Source:
         Self-Route (arXiv 2407.16833). We differ: document order by default, and
@@ -133,13 +133,13 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     retriever: Retriever
     """Any `Runnable` from a query to documents, best first."""
     documents: SourceLike | None = Field(default=None, repr=False)
-    """Full texts by document name: anything that `document_source` takes. Needed where
-    a step is `"full"`. A store is read through the filter of the search, other texts
-    are given to anyone who asks."""
+    """Full texts by document name: anything that `document_source` takes. Needed if a
+    step is `"full"`. A store is read through the filter of the search; other texts are
+    given to anyone who asks."""
     steps: SkipValidation[Sequence[str | int | Step]] = DEFAULT_STEPS
     """The texts that the model reads in turn until it answers: `"retrieved"` (as
-    many chunks as the retriever is set to return, by a count or a budget of its own;
-    else about 2,000 tokens of them), numbers of tokens, `"full"`; see
+    many chunks as the retriever is set to return, by its own count or budget; else
+    about 2,000 tokens of them), numbers of tokens, `"full"`; see
     `oprag.routing.read_steps`."""
     step_llms: SkipValidation[Mapping[str, Model] | None] = None
     """Other models, by the step's name: `{"full": long_context_model}`."""
@@ -155,12 +155,12 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     `{question}`."""
     max_context_tokens: SkipValidation[int | Mapping[str, int] | None] = None
     """Tokens of prompt and answer that the model takes, or one number by the step's
-    name; None for what the model's profile says, if it has one."""
+    name; None for the number in the model's profile, if it has one."""
     answer_tokens: SkipValidation[int | None] = _call_field("answer_tokens")
     prices: SkipValidation[Mapping[str, Sequence[float]] | None] = _call_field("prices")
     order: Order = "document"
-    """Of what was retrieved: `"document"`, or `"rank"`: best first, each after its
-    number, as in the paper."""
+    """Order of the retrieved chunks: `"document"`, or `"rank"`: best first, each after
+    its number, as in the paper."""
     on_problem: OnProblem = option_field("on_problem")
     position_keys: PositionKeys | None = option_field("position_keys")
     document_key: DocumentKey | None = option_field("document_key")
@@ -181,11 +181,11 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     def _read(self) -> tuple[RouteOptions, dict[str, Prompt]]:
         """Return the options as the core takes them, and the prompts by step.
 
-        Pydantic keeps an assigned value that only a validator of the whole refuses, so
-        that every question comes by here as well.
+        Every question calls this as well, because pydantic keeps an assigned value that
+        only a validator of the whole model refuses.
 
         Raises:
-            InvalidOptionError: They contradict one another.
+            InvalidOptionError: The options contradict one another.
         """
         steps = check_route(**vars(self))
         models = {"llm": self.llm}
@@ -222,7 +222,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
 
 
 class _SelfRouting(Answering):
-    """One question on its way up the steps; prompts by step, full texts by name."""
+    """One question on its way through the steps."""
 
     kind = "step"
 
@@ -249,8 +249,8 @@ class _SelfRouting(Answering):
     def retrieve(self) -> Effects[list[AddableDict]]:
         """Retrieve once for all steps, best first.
 
-        A vector store is asked for as many chunks as fill the largest step, where
-        nobody said how many: neither of the store nor of a retriever around it.
+        A vector store is asked for as many chunks as fill the largest step, unless a
+        number is set on its retriever or on one around that.
         """
         tokens = tokens_to_retrieve(self._options.steps)
         plan = None if tokens is None else FetchPlan(tokens)
@@ -268,17 +268,17 @@ class _SelfRouting(Answering):
         return []
 
     def dialogue(self) -> Dialogue[Routed]:
-        """Self-Route, step by step."""
+        """Run Self-Route, step by step."""
         return route(self._hits, self._options, self, ledger=self.ledger)
 
     def llm(self, prompt: str) -> Runnable[Any, Any]:
-        """The model of a step."""
+        """Return the model of a step."""
         return self._llms[prompt]
 
     def messages(self, prompt: str, values: Mapping[str, str]) -> list[BaseMessage]:
         """Fill the prompt of a step in.
 
-        The conversation comes after the context, so that what is before it is the
+        The conversation comes after the context, so that the prompt up to there is the
         same for every question on a document.
         """
         question = self.question.in_conversation
@@ -286,7 +286,7 @@ class _SelfRouting(Answering):
         return self.question.put_after_system(filled)
 
     def start_call(self, request: CallModel) -> ModelCall:
-        """Begin a call of a model; what it reads is output with its answer."""
+        """Begin a call of a model; the output shows the context with the answer."""
         context, options = request.context, ContextOptions()
         self._read = [
             Document(excerpt.text, metadata=metadata)
@@ -295,15 +295,15 @@ class _SelfRouting(Answering):
         return super().start_call(request)
 
     def format_piece(self, request: CallModel, text: str) -> Iterator[AddableDict]:
-        """Return a piece of the answer, what was read for it first."""
+        """Return a piece of the answer, the first one after the context read for it."""
         if not self.shown:
             yield AddableDict(context=self._read)
         yield AddableDict(answer=text)
 
     def format_end(self, result: Routed) -> Iterator[AddableDict]:
-        """Return `route` and `usage`; and context and answer, if they were not shown.
+        """Return `route` and `usage`, and context and answer if they were not shown.
 
-        So it is with a refusal that is the answer after all, or when nobody was asked.
+        They were not if a refusal is the answer after all, or if no model was asked.
         """
         if not self.shown:
             yield AddableDict(context=self._read)

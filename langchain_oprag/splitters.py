@@ -41,16 +41,16 @@ _OF_SENTENCES = ("chunk_size", "tokenizer", "sentence_spans", "add_start_index")
 _PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
 """Types of values that need no copy."""
 _NOT_INHERITED = {*OWN_KEYS, *ALL_RESULT_KEYS, _START_INDEX}
-"""Where the text is: its chunks are elsewhere."""
+"""Keys that place the document, which do not hold for its chunks."""
 
 
 def source_of(document: Document) -> SourceText:
-    """Return what the core needs of a document that is to be split."""
+    """Return the text, metadata and id that the core needs to split a document."""
     return SourceText(document.page_content, document.metadata, document.id)
 
 
 class OffsetSplitter(TextSplitter):
-    """Base of the splitters: they only say where a text is cut."""
+    """Base of the splitters, which themselves only choose the cuts of a text."""
 
     def __init__(
         self,
@@ -79,17 +79,17 @@ class OffsetSplitter(TextSplitter):
 
     @abstractmethod
     def _settings(self) -> tuple[object, ...]:
-        """Return the settings that decide where a text is cut."""
+        """Return the settings that decide the cuts of a text."""
 
     def split_text(self, text: str) -> list[str]:
         """Split one text.
 
         Args:
-            text: Any text. Empty: no chunks.
+            text: Any text; an empty one has no chunks.
 
         Returns:
-            The chunks' texts in reading order, white space included: without
-            overlap, joined they are `text`.
+            The chunks' texts in reading order, white space included. Without overlap
+            they join to `text`.
         """
         return [text[start:end] for start, end, _ in self._spans(text)]
 
@@ -101,8 +101,8 @@ class OffsetSplitter(TextSplitter):
         Args:
             texts: Any texts.
             metadatas: One per text, with the document's name (`source`); copied
-                into every chunk. None for none. See `split_documents` for texts of
-                the same name, and without one.
+                into every chunk. None for no metadata. See `split_documents` for texts
+                of the same name, and without a name.
 
         Returns:
             As `split_documents`.
@@ -123,23 +123,23 @@ class OffsetSplitter(TextSplitter):
 
         Documents of one name (`doc_uri`, `source`, `file_path`, `url`, …: see
         `oprag.positions`) are the parts of one text: pages, rows, sections. Parts
-        are numbered from 0 by their page or row, where the metadata gives one, else
-        as they come: hand over all parts of a text in one call. A document without
-        any name is a text of its own, named by its `id`, else by a hash of it.
+        are numbered from 0 by their page or row if the metadata gives one, else in the
+        given order: hand over all parts of a text in one call. A document without any
+        name is a separate text, named by its `id`, else by a hash of it.
 
         Args:
             documents: Texts or parts of texts, or chunks of oprag's own splitters.
                 Not changed.
 
         Returns:
-            The chunks, in the order of `documents`. Their metadata is that of the
-            document (copied deeply) and oprag's: `doc_key`, `doc_uri`, `doc_version`
+            The chunks, in the order of `documents`. Their metadata is a deep copy of
+            the document's, and oprag's own: `doc_key`, `doc_uri`, `doc_version`
             (of the text and the splitter's settings), `part_index`, `chunk_index`
             (running on over the parts), `n_chunks`, `char_start` and `char_end`
             (characters, relative to the part), `token_count` and `token_counter`; on
             the first chunk of each part `text_length` and `text_hash` of its text; with
-            `add_start_index` also `start_index`. Their `id` is the same for the
-            same chunk of the same version every time.
+            `add_start_index` also `start_index`. The same chunk of the same version has
+            the same `id` every time.
 
         Raises:
             MissingDocumentError: A page, row or section does not name its text.
@@ -152,7 +152,7 @@ class OffsetSplitter(TextSplitter):
 
     @property
     def is_estimated(self) -> bool:
-        """Whether an estimate says where to cut, because cl100k cannot be loaded."""
+        """Whether the cuts follow an estimate, because cl100k cannot be loaded."""
         return is_fallback(self._tokenizer)
 
     def _length(self, text: str) -> int:
@@ -194,16 +194,16 @@ class OffsetSplitter(TextSplitter):
 class OffsetTokenSplitter(OffsetSplitter):
     """Cuts texts into uniform windows of tokens, as OP-RAG does.
 
-    Every chunk is a slice of its text; see `oprag.splitting.split_tokens` for where
-    the cuts fall, and `split_documents` for the metadata that is written.
+    Every chunk is a slice of its text. See `oprag.splitting.split_tokens` for the
+    places of the cuts, and `split_documents` for the metadata of the chunks.
 
     Args:
         chunk_size: Tokens in a window, at least 1.
         chunk_overlap: Tokens that a window shares with the one before, below
             `chunk_size`.
-        tokenizer: A tiktoken encoding, a fast Hugging Face tokenizer, a name of
-            either, or a callable `str -> int`; None for cl100k, or
-            an estimate, with a warning, if its file cannot be had.
+        tokenizer: A tiktoken encoding, a fast Hugging Face tokenizer, the name of
+            either, or a callable `str -> int`. None for cl100k, or for an estimate,
+            with a warning, if its file is not available.
         add_start_index: Also write LangChain's `start_index`, equal to
             `char_start`.
 
@@ -234,12 +234,12 @@ class OffsetTokenSplitter(OffsetSplitter):
 class OffsetSentenceSplitter(OffsetSplitter):
     """Packs whole sentences into chunks of at most so many tokens, as DOS RAG does.
 
-    Every chunk is a slice of its text; see `oprag.splitting.split_sentences` for
-    what becomes of a sentence that is too long, and `split_documents` for the
-    metadata that is written.
+    Every chunk is a slice of its text. See `oprag.splitting.split_sentences` for the
+    cuts in a sentence that is too long, and `split_documents` for the metadata of the
+    chunks.
 
     Args:
-        chunk_size: Tokens that a chunk may count, at least 1.
+        chunk_size: Tokens that a chunk may have, at least 1.
         tokenizer: As for `OffsetTokenSplitter`.
         sentence_spans: A callable from a text to the spans of its sentences,
             `(start, end)` in characters; None for English Punkt.
@@ -247,7 +247,7 @@ class OffsetSentenceSplitter(OffsetSplitter):
             `char_start`.
 
     Raises:
-        InvalidOptionError: `chunk_size` or `sentence_spans` is not possible.
+        InvalidOptionError: `chunk_size` or `sentence_spans` cannot have this value.
     """
 
     def __init__(

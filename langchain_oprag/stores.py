@@ -1,4 +1,4 @@
-"""The chunks of LangChain's vector stores, as they are stored."""
+"""The chunks of LangChain's vector stores, in their stored form."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def chunk_store(vectorstore: VectorStore | ChunkStore) -> ChunkStore:
     Args:
         vectorstore: An `InMemoryVectorStore`, `Chroma`, `FAISS` (of
             langchain-community), `QdrantVectorStore`, `PGVectorStore` or `PGVector`, or
-            a subclass; or a `ChunkStore`, which is returned as it is.
+            a subclass; or a `ChunkStore`, which is returned unchanged.
 
     Returns:
-        Its chunks by `read()`, not verified. Nothing is read yet.
+        A store whose `read()` gives the chunks, not verified. Nothing is read yet.
 
     Raises:
-        InvalidOptionError: It is another store. `VectorStore` has no way to read
-            chunks that all stores share.
+        InvalidOptionError: It is another store. `VectorStore` has no common way to read
+            chunks.
     """
     if isinstance(vectorstore, ChunkStore):
         return vectorstore
-    # `OrderPreservingVectorStore`, which is not imported for it.
+    # `OrderPreservingVectorStore`, which need not be imported here.
     inner = getattr(vectorstore, "vectorstore", None)
     if isinstance(vectorstore, VectorStore) and isinstance(inner, VectorStore):
         return chunk_store(inner)

@@ -48,27 +48,27 @@ def create_retrieval_tool(
     The model reads the passages in document order, each after its number, source and
     place, `[1] contract.txt, characters 0-120`, with `[…]` where text was left out. All
     of that counts for `token_budget`. The same search gives the same text, byte for
-    byte. The artifact of the message are the documents, as plain `Document`s.
+    byte. The artifact of the message is the documents, as plain `Document`s.
 
     Args:
         searched: A vector store or a retriever, which is wrapped in an
-            `OrderPreservingRetriever` that merges neighbours. If only what is inside
-            has a budget, no places are written. An `OrderPreservingRetriever` (also
-            inside `with_config` and the like) or `OrderPreservingVectorStore` keeps its
-            own options, as they are now; its budget has room for places.
-        name: What the model calls the tool.
-        description: Its description for the model; None for what is said above.
-        k: Hits to read, of the best; None for as many as the retriever or the store
-            gives by itself, or with `token_budget` as many as fill it.
-        **options: The others of `OrderPreservingRetriever`, but for `citations`.
+            `OrderPreservingRetriever` that merges neighbours. If only a component
+            inside has a budget, no places are written. An `OrderPreservingRetriever`
+            (also inside `with_config` and the like) or `OrderPreservingVectorStore`
+            keeps its current options; its budget has room for places.
+        name: The tool's name for the model.
+        description: Its description for the model; None for a general one.
+        k: How many of the best hits to read; None for as many as the retriever or the
+            store gives by itself, or with `token_budget` for as many as fill it.
+        **options: The other options of `OrderPreservingRetriever`, without `citations`.
 
     Returns:
         The tool. It takes a `query`, sync and async.
 
     Raises:
         InvalidOptionError: `searched` is neither; an option does not exist, cannot
-            have this value, or is given beside something that has its own. When called,
-            the tool raises what `OrderPreservingRetriever` does.
+            have this value, or is given beside a component that has its own. When
+            called, the tool raises the errors of `OrderPreservingRetriever`.
 
     Example:
         >>> from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -102,7 +102,7 @@ def create_retrieval_tool(
 
 
 def _wrap_searched(searched: Any, options: SearchKeywords) -> Any:
-    """Return the tool's retriever: its budget has room for all that is written."""
+    """Return the tool's retriever, whose budget has room for the whole text."""
     if isinstance(searched, OrderPreservingVectorStore):
         searched = searched._ordered  # noqa: SLF001 -- of this package
     placed = rewrap(
@@ -125,10 +125,10 @@ def _wrap_searched(searched: Any, options: SearchKeywords) -> Any:
 
 
 def _read(retriever: Any, found: list[Document]) -> tuple[str, list[Document]]:
-    """The text that the model reads, and the documents in it."""
+    """Return the text that the model reads, and the documents in it."""
     called, *_ = unwrap(retriever, ensure_config())
     text = format_documents(found, separator=called.separator)
-    # A class of the user's may be unknown to what stores a conversation.
+    # A store of conversations may not know a user's class.
     plain = [
         Document(each.page_content, id=each.id, metadata=each.metadata)
         for each in found

@@ -42,30 +42,30 @@ _ADVICE = {
     "bm25": "OrderPreservingRetriever(store, bm25=True) has it.",
 }
 _SEARCH = re.compile("search|max_marginal")
-"""A part of the names of methods that return what they find, best first."""
+"""Words in the names of methods that search, and return the results best first."""
 _OF_STORE = re.compile("a?(add|delete|get_by)")
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 class _StoreSearch(VectorStoreRetriever):
-    """One search of a store; it remembers what came beside each document."""
+    """One search of a store; it remembers the values that came beside each document."""
 
     one_search_of_store: ClassVar[bool] = True
     method: str
-    """Its name; awaited, that of the async one."""
+    """The name of the method: that of the async one if the search is awaited."""
     asked: Any
-    """The query: a text, a vector, or anything else that the method takes first."""
+    """The query: a text, a vector, or any other first argument of the method."""
     takes_k: bool = True
     """Whether the method takes `k`."""
 
     _beside: list[tuple[Any, ...]] | None = PrivateAttr(default=None)
 
     def pair(self, documents: list[Document]) -> list[Any]:
-        """Return what the method returns: documents, or pairs of each and its score.
+        """Return documents, or pairs of each and its score, as the method does.
 
         Args:
-            documents: What the search became. The score of each is that of the best
-                hit in it, by its rank.
+            documents: The results in document order. The score of each is that of the
+                best hit in it, by its rank.
         """
         beside = self._beside
         if beside is None:
@@ -119,7 +119,7 @@ class _StoreSearch(VectorStoreRetriever):
 
 
 def _order_method(method: _Method) -> _Method:
-    """Return a search of the store inside, its results in document order."""
+    """Make a search of the store inside, with its results in document order."""
     name = method.__name__
 
     @wraps(method, updated=())
@@ -136,7 +136,7 @@ def _order_method(method: _Method) -> _Method:
 
 
 def _forward_method(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method of the store inside, as it is."""
+    """Make a method that calls the same one of the store inside, unchanged."""
 
     @wraps(method, updated=())
     def call(self: OrderPreservingVectorStore, *args: Any, **kwargs: Any) -> Any:
@@ -148,21 +148,21 @@ def _forward_method(method: Callable[..., Any]) -> Callable[..., Any]:
 class OrderPreservingVectorStore(Verifiable, VectorStore):
     """Takes the place of a vector store, and answers every search in document order.
 
-    `store.similarity_search(question)` in a tool, in middleware, in a graph or behind
-    `store.as_retriever()`: nothing else in the application changes. Each search is that
-    of the store inside, whose best are selected and then put in order, as
-    `OrderPreservingRetriever` does it.
+    It serves `store.similarity_search(question)` in a tool, in middleware, in a graph
+    or behind `store.as_retriever()`, and nothing else in the application changes. Each
+    search runs in the store inside. Its best results are selected and then put in
+    order, as in `OrderPreservingRetriever`.
 
     Args:
         vectorstore: The store that is searched and written to.
-        k: Documents to return where a search gives no `k`; None for the store's own
-            default, or with `token_budget` as many as fill it.
-        **options: The others of `OrderPreservingRetriever`.
+        k: Documents to return if a search gives no `k`; None for the store's own
+            default, or with `token_budget` for as many as fill it.
+        **options: The other options of `OrderPreservingRetriever`.
 
     A search takes `k`, `token_budget` and `merge` for itself; filters and its other
-    arguments reach the store inside. A search with scores
-    gives pairs in document order: the score of each is that of its best hit. What adds,
-    deletes or reads by id is the store's own, and so is whatever else it has.
+    arguments reach the store inside. A search with scores gives pairs in document
+    order: the score of each is that of its best hit. The methods that add, delete or
+    read by id are the store's own, and so are all its other attributes.
 
     Raises:
         OpragError: As `OrderPreservingRetriever` does.
@@ -208,10 +208,10 @@ class OrderPreservingVectorStore(Verifiable, VectorStore):
 
     @classmethod
     def from_texts(cls, *_: Any, **__: Any) -> NoReturn:
-        """Refuse: which store is meant is not known. `from_documents` does the same.
+        """Refuse: nobody knows which store is meant. `from_documents` does the same.
 
         Raises:
-            InvalidOptionError: Always. It says what to write.
+            InvalidOptionError: Always. It says what to write instead.
         """
         name = cls.__name__
         message = (
@@ -221,7 +221,7 @@ class OrderPreservingVectorStore(Verifiable, VectorStore):
         raise InvalidOptionError(message, option="vectorstore", value=None)
 
     def _search(self, method: str, /, *args: Any, **kwargs: Any) -> list[Any]:
-        """Return what a method of the store inside finds, in document order."""
+        """Search with a method of the store inside, in document order."""
         search, ordered, asked = self._prepare_search(method, args, kwargs)
         return search.pair(ordered.invoke(**asked))
 
@@ -236,7 +236,7 @@ class OrderPreservingVectorStore(Verifiable, VectorStore):
     def _prepare_search(
         self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[_StoreSearch, OrderPreservingRetriever, dict[str, Any]]:
-        """Return one search, what orders it, and what that is asked."""
+        """Return one search, the retriever that orders it, and the latter's input."""
         parameters = inspect.signature(getattr(self.vectorstore, method)).parameters
         per_call = [n for n in PER_CALL if n in kwargs and n not in parameters]
         options = {name: kwargs.pop(name) for name in per_call}
@@ -256,7 +256,7 @@ class OrderPreservingVectorStore(Verifiable, VectorStore):
         return search, ordered, {"input": question, "k": k, **options}
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the store inside has; a search of it, in document order."""
+        """Return an attribute of the store inside; a search gives document order."""
         if name.startswith("_") or name == "vectorstore":  # while being copied
             message = f"{type(self).__name__!r} object has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=self)

@@ -13,7 +13,7 @@ from oprag.stores import ChunkStore, StoredChunk, Wanted, select_chunks
 class FaissChunks(ChunkStore):
     """Reads the docstore beside the index.
 
-    Not by a search: that filters only among the best `fetch_k`, 20 by default.
+    It does not search: a search filters only among the best `fetch_k`, 20 by default.
     """
 
     name = "FAISS store"
@@ -25,7 +25,7 @@ class FaissChunks(ChunkStore):
     def read(
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> Iterator[StoredChunk]:
-        """Yield the chunks, as they are now."""
+        """Yield the current chunks."""
         # A copy: others may add while this is read.
         known = self._store.index_to_docstore_id.values()
         return select_chunks(
@@ -46,9 +46,9 @@ class FaissChunks(ChunkStore):
 
     def _make_chunks(self, ids: Collection[str]) -> Iterator[StoredChunk]:
         search = self._store.docstore.search
-        admitted = [self._store._create_filter_func(f) for f in self.filters]  # noqa: SLF001 -- what the search does
+        admitted = [self._store._create_filter_func(f) for f in self.filters]  # noqa: SLF001 -- as the search does
         for chunk_id in ids:
             found = search(chunk_id)
-            # It answers with a sentence for a chunk that was deleted meanwhile.
+            # The docstore returns a sentence for a chunk that was deleted meanwhile.
             if isinstance(found, Document) and all(f(found.metadata) for f in admitted):
                 yield StoredChunk(found.page_content, found.metadata, chunk_id)

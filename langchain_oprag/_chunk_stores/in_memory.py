@@ -25,7 +25,7 @@ class InMemoryChunks(ChunkStore):
     def read(
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> Iterator[StoredChunk]:
-        """Yield the chunks, as they are now."""
+        """Yield the current chunks."""
         kept = self._store.store
         # A copy: others may add while this is read.
         found = kept.values() if ids is None else filter(None, map(kept.get, ids))

@@ -55,7 +55,7 @@ class PostgresChunks(ChunkStore):
         """Return chunks that have one of the values under each key of the metadata.
 
         Returns:
-            None for keys that are no names in SQL.
+            None if a key is no name in SQL.
         """
         asked = self._build_selection(values, limit)
         return None if asked is None else [*_chunks(self._store.get(**asked))]

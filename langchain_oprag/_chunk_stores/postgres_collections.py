@@ -31,7 +31,7 @@ class PostgresCollectionChunks(ChunkStore):
         return isinstance(where, dict)
 
     def count(self) -> int | None:
-        """Return the number of rows; None where the store can only be awaited."""
+        """Return the number of rows; None if the store can only be awaited."""
         if self._store.async_mode:
             return None
         sql: Any = importlib.import_module("sqlalchemy")
@@ -93,7 +93,7 @@ class PostgresCollectionChunks(ChunkStore):
         sql: Any = importlib.import_module("sqlalchemy")
         table = self._table
         every = [*self._filter_collection(), *where]
-        every += [self._store._create_filter_clause(each) for each in self.filters]  # noqa: SLF001 -- what a search does
+        every += [self._store._create_filter_clause(each) for each in self.filters]  # noqa: SLF001 -- as a search does
         asked = sql.select(table.id, table.document, table.cmetadata).where(*every)
         with self._store._make_sync_session() as session:  # noqa: SLF001 -- as above
             found = session.execute(asked.order_by(table.id).limit(limit))
