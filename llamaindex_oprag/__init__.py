@@ -5,7 +5,7 @@ their documents, within a token budget; two node parsers whose offsets are exact
 query engine that reads the full documents when the nodes do not hold the answer; a
 retriever of long units, and a synthesizer that reads them in two calls; a tool for
 agents that search several times.
-All methods are in `oprag`; here they only meet LlamaIndex's classes.
+All algorithms are in `oprag`; this package only adapts them to LlamaIndex's classes.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
@@ -66,7 +66,7 @@ __all__ = [
     "order_nodes",
 ]
 
-# All of them together take a while.
+# Importing all of them takes a while.
 __getattr__, __dir__ = _lazy(
     __name__,
     annotator=("PositionAnnotator",),

@@ -40,7 +40,7 @@ from oprag.documents import check_entries
 from oprag.effects import run_in_thread
 
 EMPTY_RESPONSE = "Empty Response"
-"""The response of LlamaIndex's synthesizers where they have no answer."""
+"""The response of LlamaIndex's synthesizers if they have no answer."""
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -50,8 +50,8 @@ class Answering(calls.Answering[str]):
 
     Args:
         options: With `prices`, `counter`, `max_context_tokens` and `answer_tokens`.
-        nodes: What was retrieved.
-        additional: Nodes to name as sources besides.
+        nodes: The retrieved nodes.
+        additional: Further nodes to name as sources.
     """
 
     streams_drafts = False
@@ -68,22 +68,22 @@ class Answering(calls.Answering[str]):
 
     @abstractmethod
     def llm(self, prompt: str) -> LLM:
-        """The model that a prompt is for."""
+        """Return the model that a prompt is for."""
 
     @abstractmethod
     def template(self, prompt: str) -> BasePromptTemplate:
-        """The prompt of that name."""
+        """Return the prompt of that name."""
 
     @abstractmethod
     def nodes_read(self) -> list[NodeWithScore]:
-        """The nodes read for the answer, as far as is known, in reading order."""
+        """Return the nodes read for the answer so far, in reading order."""
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
-        """Metadata of the response beside nodes and usage, as far as is known."""
+        """Return the response's metadata known so far, without nodes and usage."""
 
     def fill_values(self, values: Mapping[str, str]) -> Mapping[str, str]:
-        """All values of a prompt, from those that the method knows."""
+        """Complete the values of a prompt, from those that the method knows."""
         return values
 
     def fill_prompt(self, prompt: str, values: Mapping[str, str]) -> Sent:
@@ -91,7 +91,7 @@ class Answering(calls.Answering[str]):
         return fill(self.llm(prompt), self.template(prompt), self.fill_values(values))
 
     def count_prompt(self, prompt: str, values: Mapping[str, str]) -> int:
-        """Count a prompt with its values, and what the chat format puts around it."""
+        """Count a prompt with its values, and the chat format around it."""
         sent = self.fill_prompt(prompt, values)
         if isinstance(sent, str):
             return self.counter(sent)
@@ -104,7 +104,7 @@ class Answering(calls.Answering[str]):
         return window_of(llm), answer_tokens_of(llm)
 
     def model(self, prompt: str) -> str | None:
-        """Name the model; None when it does not say."""
+        """Name the model; None if it does not name itself."""
         return name_of(self.llm(prompt))
 
     def start_call(self, request: CallModel) -> ModelCall:
@@ -112,15 +112,15 @@ class Answering(calls.Answering[str]):
         return ModelCall(self, request)
 
     def format_piece(self, request: CallModel, text: str) -> Iterable[str]:
-        """Return a piece of the answer; a draft is none."""
+        """Return a piece of the answer; a draft is not part of it."""
         return () if request.purpose == "draft" else (text,)
 
     def source_nodes(self) -> list[NodeWithScore]:
-        """The nodes read, and the additional nodes."""
+        """Return the nodes read, and the additional nodes."""
         return [*self.nodes_read(), *self._additional]
 
     def metadata(self) -> dict[str, Any]:
-        """The response's metadata, as far as is known.
+        """Return the response's metadata known so far.
 
         Returns:
             The facts, `usage` (see `oprag.calls.Ledger.to_dict`), and the metadata of
@@ -131,7 +131,7 @@ class Answering(calls.Answering[str]):
 
 
 def _decline(reason: str = "") -> str:
-    """Stand for the tool: nobody carries it out."""
+    """Stand for the tool, which nobody carries out."""
     return reason
 
 
@@ -158,9 +158,9 @@ class ModelCall(calls.ModelCall):
         super().__init__(answering, request, asked)
 
     def read(self, piece: Any, *, whole: bool) -> str:
-        """Return the text of a reply or a piece; take note of what it reports.
+        """Return the text of a reply or a piece; note the facts that it reports.
 
-        Of a stream the last part that reports tokens counts: servers that report in
+        In a stream, the last part that reports tokens counts: servers that report in
         every part report the sum so far.
         """
         self.usage = read_usage(piece) or self.usage
@@ -175,9 +175,9 @@ def respond(answering: Answering, *, streaming: bool) -> Response | StreamingRes
     """Answer, and return the answer as a response.
 
     Args:
-        answering: Whose answer it is.
+        answering: The question to answer.
         streaming: Whether to return as soon as the first piece is there. Metadata
-            and source nodes are complete when the last one is.
+            and source nodes are complete when the last piece is there.
     """
     pieces = answer(answering, streaming=streaming)
     if not streaming:
@@ -202,9 +202,9 @@ async def arespond(
 ) -> Response | AsyncStreamingResponse:
     """Async version of `respond`.
 
-    A stream asks nothing before it is read: LlamaIndex reads that of a tool in
-    another event loop, and a reply that was begun in one cannot be read on in
-    another. Until then the source nodes are those that were retrieved.
+    A stream calls no model before it is read. LlamaIndex reads the stream of a tool in
+    another event loop, and a reply that began in one loop cannot be read on in another.
+    Until then the source nodes are the retrieved ones.
     """
     pieces = aanswer(answering, streaming=streaming)
     if not streaming:
@@ -226,7 +226,7 @@ async def arespond(
 class DrivenSynthesizer(BaseSynthesizer):
     """The synthesizer that LlamaIndex's query and chat engines call.
 
-    They set `_streaming` to say how the next answer is wanted.
+    The engines set `_streaming` to choose whether the next answer is streamed.
     """
 
     @abstractmethod
@@ -248,7 +248,7 @@ class DrivenSynthesizer(BaseSynthesizer):
         """Answer from nodes.
 
         Raises:
-            OpragError: The model failed, or what else the class says.
+            OpragError: The model failed, or another error that the class names.
         """
         _dispatcher.event(SynthesizeStartEvent(query=query))
         bundle = _check_question(query, nodes)

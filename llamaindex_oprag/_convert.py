@@ -1,7 +1,7 @@
 """Between LlamaIndex's nodes and the core's hits and passages.
 
-The only place that builds nodes. What is kept, its order and its passages are
-decided in `oprag.context`.
+The only place that builds nodes. `oprag.context` selects the nodes to keep, and decides
+their order and their passages.
 """
 
 from __future__ import annotations
@@ -81,11 +81,11 @@ def arrange(
         options: See `ContextOptions`. The budget counts the text that LlamaIndex
             sends for a node: with the metadata that it shows to the model.
         as_text: Whether the texts are sent alone, as `format_nodes` writes them.
-        seen: What the reader has read already; the result is then what
-            `write_new_passages` writes. None to leave nothing out.
+        seen: The text that the reader has read already; the result is then that of
+            `write_new_passages`. None to leave nothing out.
         numbers: See `write_new_passages`.
         neighbours: See `oprag.context.arrange`.
-        places: What other nodes of the index prove, by rank.
+        places: The places that other nodes of the index prove, by rank.
 
     Returns:
         One new object per passage: a copy of its first node, with its place in the
@@ -144,7 +144,7 @@ def _strip_citation(node: Any) -> dict[str, Any]:
         return {name: fields[name].default for name in names} | {
             "excluded_llm_metadata_keys": hide_keys(node.excluded_llm_metadata_keys)
         }
-    # It stands before the template: keep what follows it.
+    # It stands before the template: keep the rest.
     place = _escape_braces(f"{node.metadata[CITATION]}\n")
     _, found, template = node.text_template.partition(place)
     for name, written, escaped in _escape_values(node):
@@ -154,9 +154,10 @@ def _strip_citation(node: Any) -> dict[str, Any]:
 
 
 def _escape_template(node: Any, template: str) -> str:
-    """Return a template that writes no line of the node as a mark of ours.
+    """Return a template in which no line of the node looks like one of our marks.
 
-    A template takes a text as it is: where that has such lines, it is written into it.
+    A template inserts a text unchanged. A text with such lines is therefore escaped and
+    written into the template itself.
     """
     for name, written, escaped in _escape_values(node):
         if escaped != written:
@@ -165,7 +166,7 @@ def _escape_template(node: Any, template: str) -> str:
 
 
 def _escape_values(node: Any) -> Iterator[tuple[str, str, str]]:
-    """Yield what a template names, as it is, and as it is written behind a place."""
+    """Yield each variable of a template, its text, and that text behind a place."""
     metadata = node.get_metadata_str(MetadataMode.LLM).strip()
     for name, text in (("{content}", text_of(node)), ("{metadata_str}", metadata)):
         yield name, text, escape_marks(text)
@@ -176,7 +177,7 @@ def _escape_braces(text: str) -> str:
 
 
 def node_of(passage: Passage, options: ContextOptions | None = None) -> NodeWithScore:
-    """Return the node for a passage, whatever it was made of."""
+    """Return the node for a passage, whatever the passage was made of."""
     objects = [chunk.source for chunk in passage.chunks]
     if all(isinstance(each, NodeWithScore) for each in objects):
         return _copy_best_node(passage, objects, options)
@@ -199,8 +200,8 @@ def new_node(
     Args:
         own_id: Its id.
         text: Its text.
-        metadata: With the reserved keys of a result.
-        hidden_keys: Keys that neither the model nor the embedding model is shown.
+        metadata: Its metadata, with the reserved keys of a result.
+        hidden_keys: Keys that are shown to neither the model nor the embedding model.
         beside: A retrieved chunk of the same document, which knows its source.
     """
     node = TextNode(
@@ -218,7 +219,7 @@ def new_node(
 
 
 def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
-    """Return the node for a chunk beside a hit, with that one's class and settings."""
+    """Return the node for a chunk beside a hit, with the hit's class and settings."""
     node: BaseNode = hit.node
     metadata = dict(chunk.metadata)
     source = node.relationships.get(SOURCE)
@@ -241,7 +242,7 @@ def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
 
 
 def hide_keys(keys: Sequence[str], added: Sequence[str] = RESULT_KEYS) -> list[str]:
-    """Add metadata keys to those that a node does not show."""
+    """Add metadata keys to the keys that a node does not show."""
     return [*_merge_keys(tuple(keys), tuple(added))]
 
 
@@ -254,7 +255,7 @@ def hits_of(nodes: Iterable[NodeWithScore | BaseNode], *others: type) -> list[Hi
     """Make hits of nodes, best first.
 
     Raises:
-        InvalidOptionError: They are no list of nodes with scores, or of the others.
+        InvalidOptionError: `nodes` is no list of nodes with scores, or of `others`.
     """
     kinds = (NodeWithScore, *others)
     is_list = isinstance(nodes, (list, tuple))
@@ -299,12 +300,12 @@ def ensure_scored(node: NodeWithScore | BaseNode) -> NodeWithScore:
 def text_of(node: BaseNode) -> str:
     """Return the text of a node without its metadata."""
     if type(node) is TextNode:
-        return node.text  # what it gives below, three calls later
+        return node.text  # the same text as below, three calls earlier
     return node.get_content(metadata_mode=MetadataMode.NONE)
 
 
 def source_of(node: BaseNode) -> SourceText:
-    """Return what the core needs of a document, or of a node of an earlier parser."""
+    """Return a document, or an earlier parser's node, in the form the core takes."""
     return SourceText(
         text_of(node),
         node.metadata,
@@ -315,7 +316,7 @@ def source_of(node: BaseNode) -> SourceText:
 
 
 def write_sent_text(chunk: Chunk, text: str, *, cited: bool = False) -> str:
-    """Return the text that LlamaIndex sends for a chunk: after its metadata."""
+    """Return the text that LlamaIndex sends for a chunk, after its metadata."""
     node: BaseNode = chunk.source.node
     changes = _strip_citation(node)
     if chunk.metadata is not node.metadata:  # several, joined
@@ -339,11 +340,11 @@ def write_sent_text(chunk: Chunk, text: str, *, cited: bool = False) -> str:
 def _copy_best_node(
     passage: Passage, nodes: Sequence[NodeWithScore], options: ContextOptions | None
 ) -> NodeWithScore:
-    """Copy the best node of a passage, of its class, with what is new about it.
+    """Copy the best node of a passage, in its class, with the passage's place and text.
 
-    A merged node has an id of its own, made of the ids of its parts: retrievers
-    drop nodes whose id they have seen. The reserved keys are not shown to the model
-    nor to the embedding model.
+    A merged node has its own id, made of the ids of its parts, because retrievers drop
+    nodes whose id they have seen. The reserved keys are shown neither to the model nor
+    to the embedding model.
     """
     scored = min(passage.chunks, key=attrgetter("rank")).source
     best: BaseNode = scored.node
@@ -388,7 +389,7 @@ def _write_span_offsets(
 def _write_range_offsets(
     node: BaseNode | None, part: int | None, start: int | None, end: int | None
 ) -> dict[str, int]:
-    """Return characters as the fields of a node, or of a new one without a node.
+    """Return characters as the fields of a node, or of a new node if there is none.
 
     Offsets in a part are written only if the node had offsets. Otherwise they would be
     taken for offsets in its source.
@@ -413,7 +414,7 @@ def _join_relationships(
     """Return the relationships of joined nodes: source, parent, outer neighbours."""
     kept = dict(nodes[0].relationships)
     ends = nodes[-1].relationships
-    # Few look-ups: the hash of a relationship is Python.
+    # Few look-ups, because a relationship is hashed in Python.
     for kind in list(kept):
         if kind is not SOURCE and kind is not PREVIOUS:
             del kept[kind]
@@ -428,7 +429,7 @@ def _join_relationships(
 
 
 def _copy(node: BaseNode, text: str | None, changes: dict[str, Any]) -> BaseNode:
-    """Shallow copy, with another text if any: also of frozen and foreign classes."""
+    """Copy a node shallowly, with the text if given; also frozen or foreign classes."""
     if type(node) is TextNode:  # has all of them
         if text is not None:
             changes["text"] = text

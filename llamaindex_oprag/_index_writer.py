@@ -16,11 +16,12 @@ from oprag.stores import ChunkStore, StoredChunk, Wanted
 
 
 class OwnNodes(DocstoreChunks):
-    """The nodes of an index, whose docstore may hold those of others as well.
+    """The nodes of an index, whose docstore may also hold the nodes of other indexes.
 
-    Once all were read, names without a node are gone, and their vectors. A docstore
-    that failed while it was written to leaves such, and a search that finds one fails.
-    Where more than half are without, the docstore is another one, and nothing goes.
+    After all nodes were read, names without a node are deleted with their vectors. A
+    docstore that failed during a write leaves such names, and a search that finds one
+    fails. If more than half of the names have no node, the docstore is another one, and
+    nothing is deleted.
     """
 
     def __init__(self, index: VectorStoreIndex) -> None:
@@ -52,7 +53,7 @@ class IndexWriter(ChunkWriter):
 
     Args:
         index: The index.
-        store: How a run reads it.
+        store: The reader of the index in a run.
     """
 
     def __init__(self, index: VectorStoreIndex, store: ChunkStore) -> None:
@@ -67,19 +68,19 @@ class IndexWriter(ChunkWriter):
                 "number of an old one, which is then lost. Build a new index of all "
                 "documents, or take another store."
             )
-        # Only Qdrant's wrapper has one; the data may be there and nowhere else.
+        # Only Qdrant's wrapper has such a client; all data may be only there.
         self._awaits = getattr(vector_store, "_aclient", None) is not None
         texts = vector_store.stores_text
         self._has_nodes = not texts or index._store_nodes_override  # noqa: SLF001 -- as above
         self._reads_nodes = not texts or isinstance(store, OwnNodes)
 
     def add(self, chunks: Sequence[WantedChunk]) -> None:
-        # Embedded here: a node that the store did not take is not embedded again.
+        # Embedded here, so that a node that the store refused is not embedded again.
         vectors = embed_nodes([chunk.source for chunk in chunks], self.embedding)
         self._insert(self._attach_vectors(chunks, vectors))
 
     def delete(self, ids: Sequence[str]) -> None:
-        # Last where a run looks: what fails before that is found by the next one.
+        # The place that a run reads comes last, so that the next run sees a failure.
         if not self._reads_nodes:
             self._delete_nodes(ids)
         self._index.delete_nodes(list(ids))
@@ -108,7 +109,7 @@ class IndexWriter(ChunkWriter):
         self._vectors.check(chunks, [*vectors.values()], len(nodes))
         for node in nodes:
             node.embedding = vectors[node.node_id]
-        # A chunk whose id is taken gets another one.
+        # A chunk gets another id if its own is taken.
         return [
             node
             if node.node_id == chunk.id
@@ -122,7 +123,7 @@ class IndexWriter(ChunkWriter):
             return
         try:
             await self._index.ainsert_nodes(nodes)
-        except GeneratorExit:  # nothing can be awaited any more
+        except GeneratorExit:  # nothing can be awaited now
             self._take_back(nodes)
             raise
         except BaseException:  # also one that is cancelled
@@ -143,25 +144,25 @@ class IndexWriter(ChunkWriter):
         named = self._index.index_struct.nodes_dict
         ids = [node.node_id for node in nodes]
         lost = [id_ for id_ in ids if id_ not in named or self._is_missing(id_)]
-        with suppress(Exception):  # the error reported is why they were not added
+        with suppress(Exception):  # the reported error says why they were not added
             self._index.delete_nodes(lost)
             for id_ in lost:
                 named.pop(id_, None)
 
     def _is_missing(self, node_id: str) -> bool:
-        """Whether the docstore has no such node; if it does not say, the next run must.
+        """Return whether the docstore lacks a node; if it fails, the next run decides.
 
-        That looks at the nodes and passes over those that are there, or at the vectors.
+        That run reads the nodes and skips those that are there, or reads the vectors.
         """
         with suppress(Exception):
             return not self._index.docstore.document_exists(node_id)
         return not self._reads_nodes
 
     def _delete_nodes(self, ids: Sequence[str]) -> None:
-        """Delete from the docstore; the index names a node until it is gone.
+        """Delete nodes from the docstore; the index names each until it is gone.
 
-        `VectorStoreIndex.delete_nodes` takes the name first. If the docstore fails
-        then, the node is there for ever: nobody knows whose it is.
+        `VectorStoreIndex.delete_nodes` deletes the name first. If the docstore fails
+        then, the node stays for ever, because nobody knows to which index it belongs.
         """
         if not self._has_nodes:
             return
@@ -175,9 +176,9 @@ class IndexWriter(ChunkWriter):
 
 
 def _measure_vectors(vector_store: object) -> int | None:
-    """Return how many numbers the vectors of a store have; None: it sees to it itself.
+    """Return how many numbers a store's vectors have; None if it checks that itself.
 
-    Stores other than LlamaIndex's own in memory refuse a vector of another length.
+    All stores but LlamaIndex's own in memory refuse a vector of another length.
     """
     if not isinstance(vector_store, SimpleVectorStore):
         return None
@@ -185,6 +186,6 @@ def _measure_vectors(vector_store: object) -> int | None:
 
 
 def is_faiss(vector_store: object) -> bool:
-    """Whether it is one of LlamaIndex's FAISS stores."""
+    """Return whether it is one of LlamaIndex's FAISS stores."""
     names = [base.__name__ for base in type(vector_store).__mro__]
     return "FaissVectorStore" in names

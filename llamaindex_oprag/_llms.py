@@ -1,4 +1,4 @@
-"""Facts that an LLM reports about itself and its replies, where they are reliable."""
+"""Reliable facts that an LLM reports about itself and its replies."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def check_llm(name: str, llm: Any) -> LLM:
 
 
 def window_of(llm: LLM) -> int | None:
-    """Tokens of prompt and answer together that a model takes.
+    """Return the tokens of prompt and answer together that a model takes.
 
-    What an LLM class says of every model says nothing of this one (`OpenAILike` says
-    3,900 whatever it talks to), so its default counts only where the user wrote it.
+    The default of an LLM class tells nothing about one model (`OpenAILike` gives 3,900
+    for all models), so a default counts only if the user set it.
 
     Returns:
-        The window, or None when it is not known.
+        The window, or None if it is not known.
     """
     window = llm.metadata.context_window
     if window <= 0:
@@ -44,14 +44,14 @@ def window_of(llm: LLM) -> int | None:
 
 
 def answer_tokens_of(llm: LLM) -> int | None:
-    """The model's own limit of an answer; LlamaIndex's default is none."""
+    """Return the model's own limit of an answer; LlamaIndex's default is no limit."""
     limit = llm.metadata.num_output
     default = LLMMetadata.model_fields["num_output"].default
     return limit if limit > 0 and limit != default else None
 
 
 def name_of(llm: LLM) -> str | None:
-    """Name of the model, as the prices name it; None when it does not say."""
+    """Name the model as the prices name it; None if it does not name itself."""
     name = llm.metadata.model_name
     unknown = LLMMetadata.model_fields["model_name"].default
     return None if name in ("", unknown) else name
@@ -60,8 +60,8 @@ def name_of(llm: LLM) -> str | None:
 def list_called_tools(response: Any) -> list[str]:
     """Name the tools that a response calls, in whichever form its client keeps them.
 
-    That is a block of the message, or what the provider sent, in `additional_kwargs`:
-    OpenAI's with a `function`, Anthropic's and Google's with a `name` of their own.
+    A call is a block of the message, or the provider's object in `additional_kwargs`:
+    OpenAI's has a `function`, Anthropic's and Google's have their own `name`.
     """
     message = getattr(response, "message", None)
     calls = [*(getattr(message, "blocks", None) or ())]
@@ -76,16 +76,16 @@ def list_called_tools(response: Any) -> list[str]:
 
 
 def read_usage(response: Any) -> TokenUsage | None:
-    """Tokens of one call, cached ones included.
+    """Return the tokens of one call, including cached ones.
 
     Args:
-        response: A `ChatResponse` or `CompletionResponse`; of a stream one of its
+        response: A `ChatResponse` or `CompletionResponse`; for a stream, one of its
             parts. `raw` is the provider's own object or mapping: `usage` of OpenAI
             and servers like it, of Anthropic, or `usage_metadata` of Google. Else
             `additional_kwargs`, where LlamaIndex repeats the totals.
 
     Returns:
-        The tokens; None when this response reports none.
+        The tokens; None if this response reports none.
     """
     raw = getattr(response, "raw", None)
     for usage in (field_of(raw, "usage"), field_of(raw, "usage_metadata")):
@@ -98,7 +98,7 @@ def _read(usage: Any) -> TokenUsage | None:
     sent = _number(usage, "prompt_tokens", "input_tokens", "prompt_token_count")
     cached = _number(usage, "cache_read_input_tokens")
     written = _number(usage, "cache_creation_input_tokens")
-    if not sent + cached + written:  # LlamaIndex writes 0 where nothing was reported
+    if not sent + cached + written:  # LlamaIndex writes 0 if nothing was reported
         return None
     received = _number(
         usage, "completion_tokens", "output_tokens", "candidates_token_count"
@@ -116,6 +116,6 @@ def _read(usage: Any) -> TokenUsage | None:
 
 
 def _number(usage: Any, *keys: str) -> int:
-    """The first of these that is a number; 0 where none is."""
+    """Return the first value under these keys that is a number; 0 if none is."""
     values = (field_of(usage, key) for key in keys)
     return next((value for value in values if type(value) is int), 0)

@@ -22,11 +22,11 @@ from oprag.stores import ChunkStore, SearchedChunks, SearchFilter
 
 
 class Neighbourhood:
-    """The index that a retriever searches, as anyone who searched may read it.
+    """The index that a retriever searches, read through the search's filter.
 
-    Nodes with oprag's keys have their neighbours by document and index, in two queries
-    at most. Others have them by their PREVIOUS and NEXT ids: a query for each
-    step away from the hits.
+    The neighbours of nodes with oprag's keys are found by document and index, in two
+    queries at most. Those of other nodes are found by their PREVIOUS and NEXT ids, with
+    a query for each step away from the hits.
 
     Args:
         retriever: Not written to.
@@ -63,7 +63,7 @@ class Neighbourhood:
         beside += [NodeWithScore(node=node) for node in linked]
         stored, links = self._chunks is not None, frozenset(with_links)
         listed, found = widening.combine(hits, beside, stored=stored, linked=links)
-        # LlamaIndex links all nodes of a document but an only one to each other.
+        # LlamaIndex links all nodes of a document to each other, unless there is one.
         if found.lacking and all(hit.node.source_node for hit in hits[: widening.hits]):
             found = NO_NEIGHBOURS
         return listed, found
@@ -74,7 +74,7 @@ class Neighbourhood:
         """Follow PREVIOUS and NEXT ids, one step at a time from all hits at once.
 
         Returns:
-            What the search's filter admits, those worth most first.
+            The nodes that the search's filter admits, those worth most first.
         """
         if nodes:
             # Links are followed past the filter, which is applied afterwards.
@@ -113,7 +113,7 @@ class Neighbourhood:
 
 
 def load_nodes(index: Any, ids: Sequence[str]) -> list[BaseNode]:
-    """Return nodes of an index, as a search gives them; those that are there."""
+    """Return the nodes of an index that are there, as a search gives them."""
     if not ids:
         return []
     store = index.vector_store
@@ -125,7 +125,7 @@ def load_nodes(index: Any, ids: Sequence[str]) -> list[BaseNode]:
 
 
 def store_of(index: Any) -> ChunkStore | None:
-    """Return the chunks of an index; None where it is not known how they are read."""
+    """Return the chunks of an index; None if nobody knows how to read them."""
     try:
         return None if index is None else chunk_store(index)
     except InvalidOptionError:

@@ -1,7 +1,7 @@
 """Options that can be assigned later, given for one call, or left to LlamaIndex.
 
-LlamaIndex's methods take no options, and it traces what overrides them a second time:
-so these stand beside its base classes, and not below them.
+LlamaIndex's methods take no options, and it traces a method that overrides one a second
+time. So these classes stand beside its base classes, and not below them.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from oprag.tokens import TokenizerSpec
 
 
 class AssignableOption:
-    """An option of the core's, which is read and assigned as an attribute.
+    """An option of the core, which is read and assigned as an attribute.
 
     Args:
-        convert: Makes the core's value of what is assigned; None to take it as it is.
+        convert: Makes the core's value of the assigned one; None to take it unchanged.
     """
 
     def __init__(self, convert: Callable[[Any], Any] | None = None) -> None:
@@ -46,7 +46,7 @@ class AssignableOption:
 
 
 class OwnOption:
-    """An option of a component itself, which is checked as it is assigned."""
+    """A component's own option, which is checked when it is assigned."""
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
         self._name = name
@@ -65,13 +65,13 @@ class _CallOptions:
     per_call: ClassVar[Collection[str]]
     """Names of the options that may be given for one call."""
     advice: ClassVar[Mapping[str, str]]
-    """What to do in the place of giving words that are no option here."""
+    """Advice for names that are no option here."""
 
     def _for_call(self, call: Mapping[str, Any]) -> Self:
         """Return a copy with the options of one call.
 
         Raises:
-            InvalidOptionError: One is not for one call, or has no such value.
+            InvalidOptionError: An option is not for one call, or has no such value.
         """
         name = type(self).__name__
         refuse_in_call(name, call, self.per_call, DESCRIPTIONS, self.advice)
@@ -120,7 +120,8 @@ class PostprocessingWithOptions(_CallOptions):
         Args:
             nodes: Best first. Not changed.
             *args: Query bundle and query, as LlamaIndex gives them; not used.
-            **call: The same by name; `top_n`, `token_budget` and `merge` for this call.
+            **call: Those two by name; `top_n`, `token_budget` and `merge` for this
+                call.
 
         Raises:
             OpragError: As the component says.
@@ -152,9 +153,9 @@ _QUERY = ("query_bundle", "query_str")
 
 
 def default_tokenizer(token_counter: TokenizerSpec) -> TokenizerSpec:
-    """Return a counter as it was given; without one, what LlamaIndex was told to use.
+    """Return the given counter; without one, the one that LlamaIndex was told to use.
 
-    That is `Settings.tokenizer`, if somebody set it: asking for it would set it.
+    That is `Settings.tokenizer` if somebody set it; reading the setting would set it.
     """
     if token_counter is None:
         return llama_index.core.global_tokenizer
@@ -162,7 +163,7 @@ def default_tokenizer(token_counter: TokenizerSpec) -> TokenizerSpec:
 
 
 def set_tokenizer(options: ContextOptions) -> ContextOptions:
-    """Return options whose counter is LlamaIndex's, where none was given."""
+    """Return options with LlamaIndex's counter if none was given."""
     counter = default_tokenizer(options.token_counter)
     if counter is options.token_counter:
         return options

@@ -11,11 +11,12 @@ from llama_index.core.bridge.pydantic import BaseModel
 def refuse_lost_state(component: BaseModel, state: dict[str, Any]) -> None:
     """Refuse a pickle that would come back with other settings.
 
-    LlamaIndex leaves out what cannot be pickled, so that it returns as its default.
+    LlamaIndex leaves out a setting that cannot be pickled, so that its default comes
+    back instead.
 
     Args:
-        component: What is being pickled.
-        state: What LlamaIndex made of it.
+        component: The component that is being pickled.
+        state: The state that LlamaIndex made of it.
 
     Raises:
         pickle.PicklingError: A setting is missing from the state.

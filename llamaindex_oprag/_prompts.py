@@ -11,7 +11,7 @@ from oprag.calls import QA_VARIABLES, check_prompt
 from oprag.errors import invalid_option
 
 _THEIR_NAMES = {"context": "context_str", "question": "query_str"}
-"""LlamaIndex's names of variables, by those in oprag's format strings."""
+"""LlamaIndex's names of variables, by the names in oprag's format strings."""
 
 Sent = list[ChatMessage] | str
 """A filled prompt: messages to a chat model, one text to any other."""
@@ -30,10 +30,10 @@ def check_template(
     Args:
         prompt: A template, or the text of one, with `{context_str}` and
             `{query_str}`; a text may use `{context}` and `{question}` instead.
-        option: What the error calls it.
-        llm: The model that it is for.
-        must_decline: Whether the word *unanswerable* has to occur in it.
-        variables: Its variables, if others, by oprag's names.
+        option: The name of the prompt in the error.
+        llm: The model that the prompt is for.
+        must_decline: Whether the word *unanswerable* has to occur in the prompt.
+        variables: The prompt's variables, by oprag's names.
 
     Returns:
         The template.
@@ -47,8 +47,8 @@ def check_template(
     if isinstance(prompt, str):
         text = prompt
         if all(f"{{{name}}}" in prompt for name in variables):
-            # One of oprag's format strings, in LlamaIndex's names; it fills in names
-            # in braces and knows no doubled ones.
+            # One of oprag's format strings, in LlamaIndex's names. LlamaIndex fills
+            # in names in braces, and does not know doubled braces.
             for theirs, own in names.items():
                 text = text.replace(f"{{{own}}}", f"{{{theirs}}}")
             text = text.replace("{{", "{").replace("}}", "}")

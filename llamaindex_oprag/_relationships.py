@@ -1,4 +1,4 @@
-"""What the relationships of a node say: its document, its neighbours, its parent."""
+"""The facts in the relationships of a node: its document, neighbours and parent."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SOURCE, PREVIOUS, NEXT, PARENT = (
 def read_relationships(node: BaseNode) -> tuple[str | None, OffsetFrame, Links]:
     """Return the id of a node's document, the frame of its offsets, and its links.
 
-    The neighbours tell what offsets are relative to: hierarchical parsers write offsets
-    into the parent node, chained parsers into an intermediate one; the latter leave no
-    node with a NEXT.
+    The neighbours tell to which text the offsets are relative. Hierarchical parsers
+    write offsets into the parent node, chained parsers into an intermediate node.
+    Chained parsers leave no node with a NEXT.
     """
     source = previous = following = None
     frame: OffsetFrame = "only"
-    # Looking a relationship up takes several times as long: its hash is Python.
+    # Looking a relationship up takes several times as long: it is hashed in Python.
     for kind, related in node.relationships.items():
         if kind is SOURCE:
             source = node.ref_doc_id

@@ -27,8 +27,8 @@ _WAY_OUT = (
     "each in a block of OrderPreservingRetrieverTool.continue_numbers(ctx)."
 )
 _PAUSE = 0.02
-"""Seconds from one search of a run to the next: workflows may swap what comes at the
-same time, and the answer before is to be above."""
+"""Seconds from one search of a run to the next: workflows may swap answers that come at
+the same time, and the earlier answer must stand above."""
 
 
 class _Text(NamedTuple):
@@ -39,7 +39,7 @@ class _Text(NamedTuple):
     mentioned: Sequence[int]
 
     def is_of(self, text: str) -> bool:
-        """Whether it is this text."""
+        """Return whether this is the given text."""
         return text == self.text
 
 
@@ -49,7 +49,7 @@ def _are_of(read: Sequence[_Text], texts: Sequence[str]) -> bool:
 
 def _read(text: str, seen: Seen, numbers: CitationNumbers) -> _Text:
     shown = [*numbers.find_in(text).values()]
-    # What a search of ours answered has numbers of its documents' own.
+    # In an answer of our own search, other numbers belong to the documents' texts.
     ours = shown or SEE_ABOVE in text
     mentioned = () if ours else find_mentions(text)
     seen.add(shown)
@@ -59,7 +59,7 @@ def _read(text: str, seen: Seen, numbers: CitationNumbers) -> _Text:
 
 @asynccontextmanager
 async def _turn(lock: Lock) -> AsyncIterator[None]:
-    """Wait for a lock, whatever event loop each is in."""
+    """Wait for a lock, whatever the event loop of each waiter."""
     waits = False
     while not lock.acquire(blocking=False):
         waits = True
@@ -76,7 +76,7 @@ class Numbering:
     """The numbers that the store of a Context keeps.
 
     Args:
-        store: It has a list of numbers, or none yet.
+        store: A store with a list of numbers, or none yet.
     """
 
     def __init__(self, store: Any) -> None:
@@ -84,18 +84,18 @@ class Numbering:
         self._store: Any = ref(store)
         self._numbers = CitationNumbers()
         self._stored: Any = None
-        """The numbers as the store has them."""
+        """The store's list of numbers as it was last read or written."""
 
     async def has_begun(self) -> bool:
-        """Whether the store has numbers, be there none yet."""
+        """Return whether the store has a list of numbers, even an empty one."""
         return await self._store().get(NUMBERS, default=None) is not None
 
     async def read(self) -> CitationNumbers:
-        """Return the numbers: the same object while the store has them.
+        """Return the numbers: the same object while the store keeps them.
 
         Raises:
-            InvalidOptionError: The store was given others, in which one that was given
-                here means another passage.
+            InvalidOptionError: The store was given other numbers, in which one of ours
+                means another passage.
         """
         stored = await self._store().get(NUMBERS, default=[])
         if stored != self._stored:
@@ -105,7 +105,7 @@ class Numbering:
         return self._numbers
 
     async def add(self, shown: Sequence[Passage]) -> None:
-        """Keep the numbers of what is shown."""
+        """Keep the numbers of the passages that are shown."""
         numbers = await self.read()
         self._stored = None  # until the store has them
         numbers.add(shown)
@@ -116,10 +116,10 @@ class Numbering:
 
 @dataclass
 class Run:
-    """The searches of one run; the store of a Context is its own in each."""
+    """The searches of one run; each run has its own Context store."""
 
     answers: list[str] = field(default_factory=list)
-    """Those that no message holds yet."""
+    """The answers that no message holds yet."""
     conversations: Conversations[_Text] = field(
         default_factory=lambda: Conversations(_read, _are_of)
     )
@@ -127,13 +127,13 @@ class Run:
 
     @asynccontextmanager
     async def turn(self, store: Any) -> AsyncIterator[Numbering]:
-        """Wait for the search before, and for those that number in the same store.
+        """Wait for the run's last search, and for those that number in the same store.
 
         Args:
-            store: Of its Context.
+            store: The store of the run's Context.
 
         Yields:
-            The numbers of its conversation, for this search alone.
+            The numbers of the conversation, for this search alone.
         """
         async with _turn(self._lock):
             numbering = numbering_of(store)
@@ -143,7 +143,7 @@ class Run:
     async def texts(self, store: Any) -> list[str]:
         """Return the texts of the conversation that show or mention passages.
 
-        Without an agent they are what the tools answered.
+        Without an agent they are the answers of the tools.
         """
         memory = await store.get("memory", default=None)
         if not isinstance(memory, BaseMemory):
@@ -151,8 +151,8 @@ class Run:
         asked = await store.get("user_msg_str", default=None)
         messages = await memory.aget(input=asked)
         said = [message.content or "" for message in messages]
-        # Agents put what the tools of a run answered into the memory when the run ends,
-        # or when they hand over. Not so ReActAgent: only such agents read it then.
+        # Agents put the answers of a run's tools into the memory when the run ends, or
+        # when they hand over. ReActAgent does not, so only such agents read them then.
         answered: list[str] = []
         reasoning = await store.get("current_reasoning", default=[])
         if reasoning and isinstance(reasoning[-1], ActionReasoningStep):
@@ -174,22 +174,22 @@ class Run:
 
 _runs: WeakKeyDictionary[Any, Run] = WeakKeyDictionary()
 _numberings: WeakKeyDictionary[Any, Numbering] = WeakKeyDictionary()
-"""For each Context's store."""
+"""The numbering of each Context's store."""
 
 
 _outer: ContextVar[Numbering | None] = ContextVar("outer numbering", default=None)
-"""That of the agent whose tool is called."""
+"""The numbering of the agent whose tool is called."""
 
 
 def numbering_of(store: Any) -> Numbering:
-    """Return the numbers that a Context's store keeps, or that of the agent around."""
+    """Return the numbering of a Context's store, or of the agent around it."""
     own = _outer.get() or _numberings.get(store)
     return own or _numberings.setdefault(store, Numbering(store))
 
 
 @contextmanager
 def number_as(store: Any) -> Iterator[None]:
-    """Let all runs that are begun in a block number in the store of a Context."""
+    """Let all runs that begin in a block number in the store of a Context."""
     token = _outer.set(numbering_of(store))
     try:
         yield

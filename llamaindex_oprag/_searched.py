@@ -25,7 +25,7 @@ _NO_FILTERS = {"hnsw_ef_search", "ivfflat_probes", "mmr_threshold"}
 _NO_FILTERS |= {"mmr_prefetch_factor", "mmr_prefetch_k"}
 """Arguments of a store's query that hide nothing."""
 _OWN_FILTERS = ("where", "qdrant_filters")
-"""Arguments that are a filter in the store's own form: Chroma's, Qdrant's."""
+"""Arguments that are a filter in the form of the store, Chroma or Qdrant."""
 _ON_RETRIEVER = "Set it on the retriever inside: index.as_retriever({}=…)."
 _SCORES = (
     "SimilarityPostprocessor has it. Scores are those of the search: put it before "
@@ -55,7 +55,7 @@ OF_SEARCH = {
         "RetrieverQueryEngine.from_args(retriever, node_postprocessors=[…])."
     ),
 }
-"""What to do with words for a search in the place of giving them as options."""
+"""Advice for arguments of a search that were given as options."""
 _INSIDE = {
     ("llamaindex_oprag", "OrderPreservingRetriever"): "base_retriever",
     ("llamaindex_oprag", "LongUnitRetriever"): "base_retriever",
@@ -63,11 +63,11 @@ _INSIDE = {
     ("llama_index", "AutoMergingRetriever"): "_vector_retriever",
     ("llama_index", "TransformRetriever"): "_retriever",
 }
-"""Retrievers that search with others alone: package, name, and where those are."""
+"""Retrievers that only search with others: package, name, and where the others are."""
 
 
 def search_filter(retriever: Any) -> SearchFilter:
-    """Return what a retriever's search is filtered by, as far as that can be seen."""
+    """Return the filter of a retriever's search, as far as it can be seen."""
     return combine_filters(map(_filter, _retrievers(retriever)))
 
 
@@ -114,7 +114,7 @@ def _retrievers(retriever: Any) -> Iterator[Any]:
 
 
 def find_searched_index(retriever: Any) -> Any:
-    """Return the one index that a retriever searches; None where there is not one."""
+    """Return the one index that a retriever searches; None if there is not just one."""
     indexes = {
         id(each._index): each._index  # noqa: SLF001 -- nothing public tells
         for each in _retrievers(retriever)
@@ -127,7 +127,7 @@ def list_verified_stores(retriever: Any) -> list[ChunkStore]:
     """Return the stores that `verify()` looks at.
 
     Args:
-        retriever: What it asks.
+        retriever: The retriever that the component asks.
     """
     searches = [
         (
@@ -145,7 +145,7 @@ def list_verified_stores(retriever: Any) -> list[ChunkStore]:
 
 
 def require_retriever(option: str, value: Any) -> BaseRetriever:
-    """Return a retriever as it is, and that of an index.
+    """Return a given retriever, or the retriever of a given index.
 
     Raises:
         InvalidOptionError: It is neither.

@@ -53,12 +53,12 @@ class SelfRouteOptions:
     """The arguments of `SelfRouteQueryEngine.from_args`, checked.
 
     Args:
-        llm: The model of steps that have no other.
+        llm: The model for steps without another one.
         context: How retrieved nodes become the context of a step.
         **given: The other options.
 
     Raises:
-        InvalidOptionError: Something is not possible, by itself or together.
+        InvalidOptionError: An option is not possible, by itself or with the others.
     """
 
     def __init__(self, llm: LLM, context: ContextOptions, **given: Any) -> None:
@@ -96,13 +96,13 @@ class SelfRouteOptions:
 
     @property
     def counter(self) -> NamedTokenCounter:
-        """Counts tokens; loaded when it is first asked for."""
+        """The counter of tokens, loaded when it is first used."""
         return resolve_token_counter(default_tokenizer(self.context.token_counter))
 
     def check_prompt(
         self, name: str, prompt: str | BasePromptTemplate
     ) -> BasePromptTemplate:
-        """Return a prompt for a step, if it can be used."""
+        """Return the template of a step's prompt, if it can be used."""
         if name not in self.llms:
             message = f"There is no prompt {name!r}. They are {', '.join(self.llms)}."
             raise InvalidOptionError(message, option="prompts", value=prompt)
@@ -116,7 +116,7 @@ class SelfRouteOptions:
 
 
 class SelfRouting(Answering):
-    """One question on its way up the steps; its nodes are best first."""
+    """One question on its way through the steps; its nodes are best first."""
 
     def __init__(
         self,
@@ -142,16 +142,16 @@ class SelfRouting(Answering):
         self._nodes: list[NodeWithScore] = []
 
     def dialogue(self) -> Dialogue[Routed]:
-        """Self-Route, step by step."""
+        """Run Self-Route, step by step."""
         hits = hits_of(self.retrieved)
         return route(hits, self._route, self, ledger=self.ledger)
 
     def llm(self, prompt: str) -> LLM:
-        """The model of a step."""
+        """Return the model of a step."""
         return self._options.llms[prompt]
 
     def template(self, prompt: str) -> BasePromptTemplate:
-        """The prompt of a step."""
+        """Return the prompt of a step."""
         return self._templates[prompt]
 
     def start_call(self, request: CallModel) -> ModelCall:
@@ -164,10 +164,10 @@ class SelfRouting(Answering):
         return {**values, "question": self._query.query_str}
 
     def format_end(self, result: Routed) -> Iterable[str]:
-        """Take note of the end; return what of the answer was not shown.
+        """Take note of the end; return the answer if none was shown.
 
-        That is an earlier refusal where the last step was skipped, and LlamaIndex's
-        own words where there was nothing to read.
+        It is an earlier refusal if the last step was skipped, and LlamaIndex's own
+        words if there was nothing to read.
         """
         self._routed = result
         if result.problems:
@@ -177,11 +177,11 @@ class SelfRouting(Answering):
         return (EMPTY_RESPONSE if result.step is None else result.text or "",)
 
     def nodes_read(self) -> list[NodeWithScore]:
-        """The nodes read for the answer, as far as is known, in reading order."""
+        """Return the nodes read for the answer so far, in reading order."""
         return list(self._nodes)
 
     def facts(self) -> dict[str, Any]:
-        """The route, at the end: see `oprag.routing.Routed.described`."""
+        """Return the route when it has ended: see `oprag.routing.Routed.described`."""
         return {} if self._routed is None else {"route": self._routed.described()}
 
 
@@ -208,7 +208,7 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
             llm.callback_manager = callback_manager
         self.options = options
         self.before: tuple[BaseRetriever, Sequence[BaseNodePostprocessor]]
-        """The retriever and the postprocessors of the nodes, see `after`."""
+        """The retriever and the postprocessors of the nodes, see `follow`."""
 
     def _begin_answering(
         self,
@@ -224,12 +224,12 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         """Return the same synthesizer for the nodes of an engine.
 
         Args:
-            retriever: Where they come from: its filter binds full texts too.
-            postprocessors: What they go through then; others may be appended later.
+            retriever: The retriever of the nodes, whose filter binds full texts too.
+            postprocessors: The nodes' postprocessors; others may be appended later.
 
         Raises:
-            InvalidOptionError: Full texts are put together from a store, and what
-                the search is filtered by cannot be carried over to it.
+            InvalidOptionError: Full texts are put together from a store, and the
+                search's filter cannot be carried over to it.
         """
         following = copy.copy(self)
         following.before = (retriever, postprocessors)
@@ -238,14 +238,14 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         return following
 
     def choose_retriever(self) -> tuple[BaseRetriever, bool]:
-        """Return what is asked, best first, once for all steps.
+        """Return the retriever that is asked, best first, once for all steps.
 
         An index retriever at LlamaIndex's default is asked for as many nodes as fill
-        the largest step, unless somebody said how many: for it, or for a component of
+        the largest step, unless somebody chose a number, for it or for a component of
         oprag around or after it.
 
         Returns:
-            The retriever, and whether nobody said how many.
+            The retriever, and whether nobody chose a number.
         """
         retriever, after = self.before
         ours = [e for e in after if isinstance(e, OrderPreservingPostprocessor)]
@@ -261,14 +261,14 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         return fetch.retriever(), fetch.chooses_k and not limited
 
     def full_texts(self) -> DocumentSource | None:
-        """Full texts, as far as the search's filter admits them."""
+        """Return the full texts, as far as the search's filter admits them."""
         source = self.options.source
         return source and source.within(search_filter(self.before[0]))
 
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
     ) -> NoReturn:
-        """Refuse: bare texts say nothing of their documents."""
+        """Refuse: bare texts do not name their documents."""
         message = (
             "Self-Route answers from nodes, whose documents it may have to read: call "
             "query, or synthesize with nodes, instead of get_response with texts."
@@ -291,10 +291,10 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
 
 
 def _nodes_of(context: StepContext) -> list[NodeWithScore]:
-    """Return what was read, in reading order.
+    """Return the nodes that were read, in reading order.
 
     Returns:
-        Copies of the retrieved nodes with their place; of a step that read full
+        Copies of the retrieved nodes with their place. For a step that read full
         documents, a new node for each document, or for each part of it that was sent.
         Such a node has no score, a stable id, its characters as `start_char_idx` and
         `end_char_idx`, the source of the retrieved nodes, and the metadata that all of

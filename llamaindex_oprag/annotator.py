@@ -38,21 +38,21 @@ from oprag.splitting import name_callable, part_numbers
 class PositionAnnotator(TransformComponent):
     r"""Finds the place of each node in its document and writes it down.
 
-    Goes after the parsers, because chained and hierarchical ones write offsets that
+    Put it after the parsers, because chained and hierarchical ones write offsets that
     count from an intermediate text. The true place of a node is proved from its
-    neighbours; see `oprag.locating.locate`. All nodes of a document come in one
-    call, in the order the parsers made them.
+    neighbours; see `oprag.locating.locate`. Give all nodes of a document in one call,
+    in the parsers' order.
 
     Each node comes back as a copy with `doc_key`, `doc_uri`, `chunk_index`,
     `n_chunks`, `char_start`, `char_end` (and `part_index` for pages) in its
     metadata, hidden from LLM and embedding, and with true `start_char_idx` and
     `end_char_idx`. A node whose place cannot be proved gets no offsets at all;
-    `chunk_index` still orders it. Of a hierarchy every level is located by itself,
-    and only the leaves are counted by `chunk_index`.
+    `chunk_index` still orders it. In a hierarchy, every level is located by itself,
+    and `chunk_index` counts only the leaves.
 
-    A pipeline that is kept gets other documents with each run. There the same
-    `PositionAnnotator()` goes before the parsers, too, and takes the texts from the
-    run, the last of each document. A cache of an earlier process skips that first
+    A pipeline that is kept gets other documents with each run. Put the same
+    `PositionAnnotator()` also before its parsers. It then takes the texts from the
+    run, the last text of each document. A cache of an earlier process skips that first
     step: give `documents`.
 
     Args:
@@ -61,11 +61,11 @@ class PositionAnnotator(TransformComponent):
             those that passed through it before the parsers.
 
     Raises:
-        MissingDocumentError: When called, and a node names no source document.
-        DocumentNotFoundError: When called, and `documents` does not have it, or has a
+        MissingDocumentError: When called, if a node names no source document.
+        DocumentNotFoundError: When called, if `documents` lacks a document, or has a
             text of it that was edited since.
-        InvalidOptionError: When called, and its text there is not exact.
-        ConflictingPositionsError: When called, and nodes fit their text in more than
+        InvalidOptionError: When called, if a text in `documents` is not exact.
+        ConflictingPositionsError: When called, if nodes fit their text in more than
             one order.
 
     Warns:
@@ -95,7 +95,7 @@ class PositionAnnotator(TransformComponent):
     _passed: dict[str, BaseNode] = PrivateAttr(default_factory=dict)
 
     def __init__(self, documents: SourceLike | None = None) -> None:
-        if isinstance(documents, list):  # out of what `to_dict` gave
+        if isinstance(documents, list):  # from the result of `to_dict`
             documents = [
                 Document.from_dict(each) if isinstance(each, dict) else each
                 for each in documents
@@ -106,12 +106,12 @@ class PositionAnnotator(TransformComponent):
 
     @classmethod
     def class_name(cls) -> str:
-        """Name in serialised pipelines."""
+        """Return the name in serialised pipelines."""
         return "PositionAnnotator"
 
     @field_serializer("documents")
     def _write_documents(self, documents: Any) -> Any:
-        """The documents where JSON holds them; else what they were, to be named."""
+        """Return the documents if JSON can hold them; else a text naming their kind."""
         if documents is None or isinstance(documents, (str, Path)):
             return documents and str(documents)
         if isinstance(documents, Mapping):
@@ -188,7 +188,7 @@ def _list_nodes(nodes: Sequence[BaseNode] | Iterator[BaseNode]) -> list[BaseNode
 
 
 def _source_ids(nodes: Sequence[BaseNode]) -> list[str]:
-    """Ids of the documents that the nodes were made of, each once."""
+    """Return the ids of the documents that the nodes were made of, each once."""
     for place, node in enumerate(nodes):
         if node.ref_doc_id in (None, "", "None"):
             keys = tuple(sorted(map(str, node.metadata)))
@@ -230,7 +230,7 @@ def _refuse_edited(
 
 
 def _group_by_document(nodes: Sequence[BaseNode]) -> dict[str, list[int]]:
-    """Indexes of the nodes of each document, by its own name."""
+    """Return the indexes of the nodes of each document, by the document's name."""
     groups: dict[str, list[int]] = {}
     for index, node in enumerate(nodes):
         name = document_name(node.metadata) or str(node.ref_doc_id)
@@ -257,7 +257,7 @@ def _locate_members(
     *,
     believed: bool,
 ) -> dict[int, dict[str, str | int]]:
-    """Metadata to write on the nodes of one level of one document, by index."""
+    """Return the metadata for the nodes of one level of a document, by index."""
     sources: dict[str, list[tuple[int, BaseNode]]] = {}
     for index, node in members:
         sources.setdefault(str(node.ref_doc_id), []).append((index, node))

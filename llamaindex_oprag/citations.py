@@ -33,23 +33,23 @@ def cited(conversation: Any, response: Any = None) -> dict[int, NodeWithScore]:
 
             - the `Context` of agents whose `OrderPreservingRetrieverTool` has
               `show="unseen"`: all numbers, with their exact places;
-            - an agent's memory: what its messages show, with the places as they are
-              written there, and nothing proved;
-            - what a run, a query engine or a chat engine returned: what was read for
-              it.
-        response: Beside a `Context`, what the agent's run returned: its nodes have
-            the metadata of the application. None: the text is that in the agent's
+            - an agent's memory: the passages in its messages, with the places written
+              there, and nothing proved;
+            - the result of a run, a query engine or a chat engine: the nodes that were
+              read for it.
+        response: Beside a `Context`, the result of the agent's run, whose nodes have
+            the metadata of the application. None: the text comes from the agent's
             memory.
 
     Returns:
-        For each number that the model has read a node with the text,
-        `oprag.place_of(node)` for its place. Where neither the response nor the
-        memory holds the text, because it was summarised or removed, it is empty, and
-        the place is all that is known. Empty if nothing was shown with a number.
+        A node with the text for each number that the model has read;
+        `oprag.place_of(node)` gives its place. If neither the response nor the memory
+        holds the text, because it was summarised or removed, the text is empty, and
+        only the place is known. Empty if nothing was shown with a number.
 
     Raises:
-        InvalidOptionError: It is nothing of the kind; or a number means several
-            passages: with `show="all"` they begin with 1 in every answer.
+        InvalidOptionError: `conversation` is none of these; or a number means several
+            passages: with `show="all"` numbers begin with 1 in every answer.
     """
     found: dict[int, NodeWithScore] = asyncio_run(acited(conversation, response))
     return found
@@ -89,7 +89,7 @@ async def _resolve_context(
 
 
 def _resolve_messages(messages: Iterable[ChatMessage]) -> dict[int, NodeWithScore]:
-    """Return what the tools' messages of a memory show."""
+    """Return the passages that the tools' messages of a memory show, by number."""
     found: dict[int, NodeWithScore] = {}
     for message in messages:
         for passage in CitationNumbers.read_from(message.content or ""):
@@ -101,7 +101,7 @@ def _resolve_messages(messages: Iterable[ChatMessage]) -> dict[int, NodeWithScor
 
 
 def _resolve_response(response: Any) -> dict[int, NodeWithScore]:
-    """Return what was read for a response, by the numbers that the model saw."""
+    """Return the nodes read for a response, by the numbers that the model saw."""
     outputs = _outputs(response)
     nodes = [node for output in outputs for node in output]
     numbered = _find_numbered(nodes)
@@ -125,7 +125,7 @@ def _resolve_response(response: Any) -> dict[int, NodeWithScore]:
 
 
 def _find_numbered(nodes: Iterable[NodeWithScore]) -> list[tuple[int, NodeWithScore]]:
-    """Return the nodes that were read under a number, with it; one may come twice."""
+    """Return the nodes read under a number, with that number; one may come twice."""
     pairs = [(read_number(node.metadata), node) for node in nodes]
     return [(number, node) for number, node in pairs if number is not None]
 

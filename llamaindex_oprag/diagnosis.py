@@ -24,21 +24,21 @@ def diagnose(
     position_keys: PositionKeys | None = None,
     document_key: DocumentKey | None = None,
 ) -> Diagnosis:
-    """Say whether an index can be put in document order, and what is wrong.
+    """Say whether an index can be put in document order, and list its problems.
 
     Nothing is written. To repair a Chroma index: `oprag doctor --repair`; others are
     indexed again, or written to with `oprag.diagnosing.plan_repair`.
 
     Args:
-        index_or_store: What `llamaindex_oprag.chunk_store` takes, or nodes:
-            what a retriever returned, or a node parser made.
+        index_or_store: An index or a store that `llamaindex_oprag.chunk_store` takes,
+            or nodes that a retriever returned or a node parser made.
         documents: The full texts, to prove every position; see `document_source`.
-        sample: Chunks to look at, the first ones; None for all.
-        position_keys: As `OrderPreservingPostprocessor` takes it.
-        document_key: The same.
+        sample: How many of the first chunks to look at; None for all.
+        position_keys: As `OrderPreservingPostprocessor` takes them.
+        document_key: As `OrderPreservingPostprocessor` takes it.
 
     Returns:
-        See `oprag.diagnosing.Diagnosis`.
+        The diagnosis, see `oprag.diagnosing.Diagnosis`.
 
     Raises:
         InvalidOptionError: The store's chunks cannot be read, or an option has no

@@ -37,24 +37,24 @@ def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSou
 
     Args:
         documents: An index, a docstore, or a vector store that keeps texts
-            (`ChromaVectorStore`, `QdrantVectorStore`, `PGVectorStore`); a list of
-            `Document`s as they were before they were parsed; or anything that
+            (`ChromaVectorStore`, `QdrantVectorStore`, `PGVectorStore`); the list of
+            `Document`s before they were parsed; or anything that
             `oprag.documents.document_source` takes: a mapping from names to texts, a
             function, plain or `async`, or a folder.
-        exact: Of an index or a store: whether only the exact text of a document will
-            do. False, to have it up to white space where another parser dropped that;
-            see `oprag.documents.rebuild`. Then `read(name)` and `aread(name)` say of
+        exact: For an index or a store: whether only the exact text of a document will
+            do. With False, white space may differ if another parser dropped it; see
+            `oprag.documents.rebuild`. Then `read(name)` and `aread(name)` say of
             each text whether it is exact, and so does a Self-Route that reads it.
 
     Returns:
         The source: `get(name)` and `aget(name)` give the whole text of a document.
         Nothing is read yet.
 
-        Where a docstore holds the original `Document` by this id or name (an
+        If a docstore holds the original `Document` by this id or name (an
         `IngestionPipeline` with `docstore=` fills one, as does
-        `docstore.add_documents`), that is given. Else the document is put together
+        `docstore.add_documents`), `get` returns that. Else the document is put together
         from the chunks of the store, if oprag's metadata is on them, and verified;
-        `get` then raises as `StoreSource.get` does.
+        `get` then raises the errors of `StoreSource.get`.
 
     Raises:
         InvalidOptionError: `documents` is none of these, or a store whose chunks
@@ -73,12 +73,12 @@ def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSou
 
 
 def source_or_none(documents: SourceLike | None) -> DocumentSource | None:
-    """Return the source of an option `documents=`; None where it is not given."""
+    """Return the source of an option `documents=`; None if it is not given."""
     return None if documents is None else document_source(documents)
 
 
 class _IndexSource(DocumentSource):
-    """Full documents of a docstore, else put together from chunks."""
+    """Full documents of a docstore, or else put together from chunks."""
 
     def __init__(
         self, docstore: BaseDocumentStore, chunks: ChunkStore, *, exact: bool
@@ -105,7 +105,7 @@ class _IndexSource(DocumentSource):
             return await asyncio.to_thread(self._find_named, document_id, error)
 
     def called(self) -> Mapping[str, str]:
-        """The full names of the documents: whole ones, and those of the chunks."""
+        """Return the full names of the whole documents and of the chunks' documents."""
         names = {}
         for each in self._documents():
             name = document_name(each.metadata) or each.node_id
@@ -114,7 +114,7 @@ class _IndexSource(DocumentSource):
         return {**names, **self._chunks.called()}
 
     def within(self, search: SearchFilter) -> DocumentSource:
-        """Of a filtered search the chunks alone: a `Document` has all of the text."""
+        """Return only the chunks for a filtered search: a `Document` has all text."""
         return self if search == SearchFilter() else self._chunks.within(search)
 
     def _documents(self) -> list[Document]:

@@ -11,10 +11,10 @@ class OrderedContextEvent(BaseEvent):
     """Nodes were chosen and put in order.
 
     Args:
-        why: The ranks that were `kept` and those `dropped`, by the reason; `doubts`
-            about names; the ranks `chained` by other nodes of their document: by
-            `overlaps`, `links` (PREVIOUS and NEXT) or `numbers`; the `ids` of the
-            chunks in merged nodes, by their ranks; with a token budget the `tokens`
+        why: The ranks that were `kept`, and the ranks `dropped`, by the reason;
+            `doubts` about names; the ranks `chained` by other nodes of their document,
+            through `overlaps`, `links` (PREVIOUS and NEXT) or `numbers`; the `ids` of
+            the chunks in merged nodes, by their ranks; with a token budget the `tokens`
             used and `left`, and the counter's name.
     """
 
@@ -22,5 +22,5 @@ class OrderedContextEvent(BaseEvent):
 
     @classmethod
     def class_name(cls) -> str:
-        """Name of the event."""
+        """Return the name of the event."""
         return "OrderedContextEvent"

@@ -56,18 +56,18 @@ def index_documents(
     chunks: ChunkStore | None = None,
     **options: Unpack[IndexingKeywords],
 ) -> IndexingReport:
-    """Make an index hold documents as they are now.
+    """Bring the documents in an index up to date.
 
     Run it again whenever documents may have changed, or after a crash: unchanged
-    documents are skipped. The old nodes of a document are deleted when all its new ones
-    are stored: whatever fails, it can be read in its old version or its new one.
-    Documents that fail are listed in the report; the others go on. A second run on the
-    same machine waits for the first.
+    documents are skipped. The old nodes of a document are deleted only when all its new
+    ones are stored. So whatever fails, either its old version or its new one can be
+    read. Documents that fail are listed in the report; the others go on. A second run
+    on the same machine waits for the first.
 
     Nodes get the metadata of their document and oprag's own (`oprag.metadata`), all
-    flat, and ids that are the same every time and cover text and metadata, whatever
-    the parser's `id_func`; LangChain's `index_documents` gives the same, so that a
-    store that both write to is one index. They are embedded by the index's own model.
+    flat. Their ids are the same every time and cover text and metadata, whatever the
+    parser's `id_func`. LangChain's `index_documents` gives the same ids: a store that
+    both write to is one index. Nodes are embedded by the index's own model.
 
     Args:
         documents: A folder, whose text files are all read, named by their path
@@ -75,39 +75,39 @@ def index_documents(
             one at a time. Those of one name (`doc_uri`, `file_path`, `source`, ids,
             `url`; see `oprag.positions`) that follow one another are the parts of
             one document, such as the pages that a reader gives. Without any such
-            name the document's id is the name, unless it is a random one.
+            name the document's id is the name, unless the id is random.
         index: Over any store that `llamaindex_oprag.chunk_store` reads; over
             others with `chunks=`. FAISS takes new documents and cannot replace any.
             An index in memory is kept by `index.storage_context.persist()`.
-        node_parser: oprag's, whose positions are exact, or any other that makes one
-            level of nodes, which are found in their document. None for
+        node_parser: A parser of oprag, whose positions are exact, or any other that
+            makes one level of nodes, which are found in their document. None for
             `OffsetSentenceNodeParser()`.
-        scope: Name of where the documents come from, such as `"handbook"`: what a run
-            removes and replaces are documents of its own scope, so that several
-            sources live in one store. Names of a folder's files begin with it
-            (`handbook/a.txt`). None: a folder is known by its path; documents without
-            a folder are all of one scope.
+        scope: Name of the source of the documents, such as `"handbook"`. A run removes
+            and replaces only documents of its own scope, so that several sources live
+            in one store. Names of a folder's files begin with it (`handbook/a.txt`).
+            None: the path of a folder is its scope, and documents without a folder are
+            all of one scope.
         remove_missing: Also delete the documents of this scope that are not among
-            `documents`, or are empty now; none while another document failed, and more
+            `documents`, or are empty now; none if another document failed, and more
             than half of them only with `"all"`.
-        replace: `"document"`: all that is stored of a document. `"same_settings"`: only
+        replace: `"document"`: all stored nodes of a document. `"same_settings"`: only
             its nodes of the same parser with the same settings, so that nodes of
             several sizes live side by side. `"all"`: also nodes of the same file that
             LlamaIndex or LangChain put into the store, and a document of that name from
             another scope.
-        unsupported_metadata: `"error"`, or `"drop"`: leave out what not every store
-            keeps (lists, mappings, dates, numbers that are not finite, strings with
-            a NUL character) and the names that LlamaIndex overwrites (`doc_id`,
+        unsupported_metadata: `"error"`, or `"drop"`: leave out values that not every
+            store keeps (lists, mappings, dates, numbers that are not finite, strings
+            with a NUL character) and the names that LlamaIndex overwrites (`doc_id`,
             `document_id`, `ref_doc_id`). None is always left out. With `"error"` the
             document fails.
         batch_size: Nodes that are embedded and written at once, 256 by default.
-        chunks: How the store's chunks are read; None for the stores that are known.
+        chunks: A reader of the store's chunks; None for the stores that are known.
         show_progress: Draw a bar with tqdm on standard error, if that is a terminal. A
             function is called instead, with the documents that are done, their number
             (None if it is not known) and the chunks written.
 
     Returns:
-        What was done, by document.
+        A report with the names of the added, updated, removed and failed documents.
 
     Raises:
         MissingDocumentError: A document has no name that stays the same.
@@ -115,9 +115,9 @@ def index_documents(
             used, or `remove_missing` would delete more than half.
         PositionError: A given document is itself a chunk.
         UnreadableFileError: A folder inside the folder cannot be opened.
-        IndexingError: No document could be indexed, or five in a row failed: its
-            `report` says what was done. Or the index is over FAISS, and
-            a document changed; or another run was still writing after a minute.
+        IndexingError: No document could be indexed, or five in a row failed; its
+            `report` lists the documents. Or the index is over FAISS, and a document
+            changed; or another run was still writing after a minute.
 
     Warns:
         OpragWarning: Some documents failed or are kept, or the store also holds chunks
@@ -151,7 +151,7 @@ def make_target(
     node_parser: NodeParser | None,
     chunks: ChunkStore | None = None,
 ) -> IndexTarget:
-    """Return what a run works on; the arguments are those of `index_documents`.
+    """Return the target of a run; the arguments are those of `index_documents`.
 
     Raises:
         InvalidOptionError: The index or the parser cannot be used.
@@ -184,8 +184,8 @@ class _LlamaIndex(Framework[Document]):
     """Reads, makes and parses LlamaIndex's documents.
 
     Args:
-        node_parser: Any of one level; of other parsers than oprag's the positions are
-            found.
+        node_parser: Any parser of one level; for parsers other than oprag's, the
+            positions are found.
     """
 
     document_type = Document
@@ -211,7 +211,7 @@ class _LlamaIndex(Framework[Document]):
 
     def replace_text(self, document: Document, text: str) -> Document:
         copy = document.model_copy()
-        copy.set_content(text)  # gives the copy a text of its own
+        copy.set_content(text)  # gives the copy its own text
         return copy
 
     def make(
@@ -222,7 +222,7 @@ class _LlamaIndex(Framework[Document]):
             "id_": own_id if _is_random(like.node_id) else like.node_id,
             "metadata": metadata,
             "relationships": {},
-            # Parsers would count what they show of the metadata.
+            # Parsers would count the metadata that they show.
             **hidden_keys(like, metadata),
         }
         return like.model_copy(update=changes)
@@ -234,7 +234,7 @@ class _LlamaIndex(Framework[Document]):
         return [WantedChunk("", text_of(node), node.metadata, node) for node in nodes]
 
     def finish(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
-        """Give the nodes their ids, links and what is hidden of the metadata."""
+        """Give the nodes their ids, links and hidden metadata keys."""
         ids = [None, *(chunk.id for chunk in chunks), None]
         if not self.splitter.include_prev_next_rel:
             ids = [None] * len(ids)
@@ -257,7 +257,7 @@ class _LlamaIndex(Framework[Document]):
 
 
 def _node(chunk: WantedChunk, previous: str | None, following: str | None) -> BaseNode:
-    """The node as the store gets it; LlamaIndex would put neighbours' metadata in."""
+    """Return a node for the store; LlamaIndex would add its neighbours' metadata."""
     node: BaseNode = chunk.source
     source = None if node.source_node is None else node.source_node.node_id
     related = [

@@ -50,17 +50,17 @@ class LongReaderSynthesizer(DrivenSynthesizer):
 
     A response has
 
-    - `response`: the short answer; LlamaIndex's "Empty Response" where there was
+    - `response`: the short answer; LlamaIndex's "Empty Response" if there was
       nothing to read, and no call;
-    - `source_nodes`: what was read, each node with its place;
-    - `metadata["long_answer"]`: the first call's reply; None where there was one call
+    - `source_nodes`: the nodes that were read, each with its place;
+    - `metadata["long_answer"]`: the first call's reply; None if there was one call
       or none;
-    - `metadata["usage"]`: what it took, see `oprag.calls.Ledger.to_dict`. Its `steps`
-      are the calls: `"long"` and `"short"`, or `"direct"`. With OpenAI and servers
-      like it a stream is counted by the provider only if the LLM has
+    - `metadata["usage"]`: the calls and their tokens, see `oprag.calls.Ledger.to_dict`.
+      Its `steps` are the calls: `"long"` and `"short"`, or `"direct"`. With OpenAI and
+      servers like it a stream is counted by the provider only if the LLM has
       `additional_kwargs={"stream_options": {"include_usage": True}}`.
 
-    A streamed response is the short answer, as it comes; the call before it is not
+    A streamed response is the short answer, piece by piece; the call before it is not
     streamed. `metadata` is complete when the stream has ended. An async stream
     calls the model only when it is read.
 
@@ -69,19 +69,22 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         callback_manager: None for `Settings.callback_manager`. As everywhere in
             LlamaIndex it is set on the LLM.
         streaming: Whether to return as soon as the short answer begins.
-        long_prompt: In the place of the built-in prompt of the first call: a template,
-            or the text of one, with `{context_str}` and `{query_str}`.
-        short_prompt: Of the second: with `{query_str}` and `{long_answer}`.
-        direct_prompt: Of the one call of a short context: as `long_prompt`.
+        long_prompt: The prompt of the first call, in the place of the built-in one: a
+            template, or the text of one, with `{context_str}` and `{query_str}`.
+        short_prompt: The prompt of the second call, with `{query_str}` and
+            `{long_answer}`.
+        direct_prompt: The prompt of the only call for a short context, with the
+            variables of `long_prompt`.
         max_context_tokens: Tokens of prompt and answer that the model takes; None for
-            what the LLM's metadata say, if that is more than their class's default.
-        **options: What is asked for and how.
+            the number in the LLM's metadata, unless it is only the default of its
+            class.
+        **options: The other options, such as `one_call_below` and `answer_tokens`.
 
     Raises:
         InvalidOptionError: On construction and by `update_prompts`, for an option that
             cannot have this value.
         ModelCallError: When asked: the model failed, or gave an empty reply. It
-            carries the long answer, where there is one, and what was spent.
+            carries the long answer, if there is one, and the tokens used.
         ContextWindowError: When asked: a prompt does not fit the window. Units are
             read whole or not at all.
 
@@ -129,7 +132,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
 
     @property
     def counter(self) -> NamedTokenCounter:
-        """Counts tokens; loaded when it is first asked for."""
+        """The counter of tokens, loaded when it is first used."""
         return resolve_token_counter(default_tokenizer(self.token_counter))
 
     def get_response(
@@ -141,7 +144,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
             The short answer, or its pieces with `streaming`.
 
         Raises:
-            OpragError: As the class says.
+            OpragError: As for the class.
         """
         reading = _LongReading(self, query_str, text_chunks)
         pieces = answer(reading, streaming=self._streaming)
@@ -189,11 +192,11 @@ class _LongReading(Answering):
     """One question to the long reader.
 
     Args:
-        reader: Its options.
+        reader: The reader, for its options.
         query: The question.
-        texts: What is read.
-        nodes: The nodes that it is of.
-        additional: Nodes to name as sources besides.
+        texts: The texts to read.
+        nodes: The nodes of these texts.
+        additional: Further nodes to name as sources.
     """
 
     def __init__(
@@ -212,7 +215,7 @@ class _LongReading(Answering):
         self._long_answer: str | None = None
 
     def dialogue(self) -> Dialogue[LongAnswer]:
-        """The long reader, call by call."""
+        """Run the long reader, call by call."""
         return read_long(
             self._text,
             self._query,
@@ -223,16 +226,16 @@ class _LongReading(Answering):
         )
 
     def llm(self, prompt: str) -> LLM:
-        """The model, of all calls the same."""
+        """Return the model, which is the same for all calls."""
         llm: LLM = self._reader._llm  # noqa: SLF001 -- where LlamaIndex keeps it
         return llm
 
     def template(self, prompt: str) -> BasePromptTemplate:
-        """The prompt of a call."""
+        """Return the prompt of a call."""
         return self._reader.templates[prompt]
 
     def format_end(self, result: LongAnswer) -> Iterable[str]:
-        """Return LlamaIndex's words where there was nothing to read."""
+        """Return LlamaIndex's words if there was nothing to read."""
         self._long_answer = result.long_answer
         return (EMPTY_RESPONSE,) if result.answer is None else ()
 
@@ -241,5 +244,5 @@ class _LongReading(Answering):
         return as_nodes(as_passages(self.retrieved))
 
     def facts(self) -> dict[str, Any]:
-        """The long answer; None where there is none, or none yet."""
+        """Return the long answer; None if there is none, or none yet."""
         return {"long_answer": self._long_answer}

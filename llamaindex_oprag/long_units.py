@@ -37,50 +37,51 @@ from oprag.units import (
 class LongUnitRetriever(WrappingRetriever):
     """Searches short nodes and returns the best long units whole.
 
-    A unit is as good as its best node. The nodes that are searched say which document
-    they are of; if a document is in several units, also at which characters of it
-    they stand. Nodes of 512 tokens work well.
+    A unit is as good as its best node. Each searched node has to name its document, and
+    also its characters there if the document is in several units. Nodes of 512 tokens
+    work well.
 
     A vector index retriever is asked for eight nodes for each unit (or for its own
     `similarity_top_k`, if that is more), and for twice as many until they are of
-    `similarity_top_k` units or the store has no more; its filters, query mode and
-    other settings hold, and it is not written to. Other retrievers are asked once, as
-    they are. If fewer units are found, that many are returned.
+    `similarity_top_k` units or the store has no more. Its filters, query mode and
+    other settings hold, and it is not written to. Other retrievers are asked once,
+    unchanged. If fewer units are found, all of them are returned.
 
     A unit comes as one `TextNode`, with the score of its best node and a stable id.
-    Its metadata, shown to no model: `doc_key` and `doc_uri`, a unit of several
-    documents being a document by itself; `unit_documents` (the names of its documents),
-    `unit_spans` (the characters of each that it holds, `[[0, 120], [0, 300]]`),
-    `unit_tokens` and `unit_score` (of its best node); its place, as of every result.
+    Its metadata, shown to no model, holds `doc_key` and `doc_uri`, with a unit of
+    several documents named as a document by itself; `unit_documents` (the names of its
+    documents), `unit_spans` (the characters of each that it holds, `[[0, 120], [0,
+    300]]`), `unit_tokens` and `unit_score` (of its best node); and its place, as for
+    every result.
 
     Args:
         base_retriever: An index, or a retriever that returns nodes best first.
-        units: What `oprag.units.group_documents` gave, as a list.
+        units: The list that `oprag.units.group_documents` gave.
         documents: Full texts by document name: anything that
             `llamaindex_oprag.document_source` takes.
-        similarity_top_k: Units to return, of the best. This and `token_budget` can be
-            assigned later.
+        similarity_top_k: How many of the best units to return. This and `token_budget`
+            can be assigned later.
         **options: `order`, `sort_documents` (of units, by the best chunk of each),
             `separator` (between the documents of a unit), `position_keys`,
             `document_key`, `on_problem`, `token_budget` (the worst units are left out)
             and `token_counter` as in `oprag.context.ContextOptions`.
         callback_manager: None for that of `base_retriever`.
-        object_map: What index nodes stand for, by their `index_id`. They are resolved
-            before units are looked for.
+        object_map: The objects that index nodes stand for, by their `index_id`. They
+            are resolved before units are looked for.
         objects: The same as a list of index nodes that hold their objects.
-        verbose: Print what index nodes are resolved to.
+        verbose: Print the objects to which index nodes are resolved.
 
     Raises:
         InvalidOptionError: On construction, for a value that an option cannot have,
-            `documents` as a store that cannot be read through the search's filter
-            among them.
-        OpragError: When retrieving: a node is of no unit, or does not say where it is
+            such as `documents` in a store that cannot be read through the search's
+            filter.
+        OpragError: When retrieving: a node is of no unit, or does not name its place
             (not with `on_problem="warn"`); `documents` lacks a document, or has
             another text of one that was cut; or not even the best unit fits the budget.
 
     Warns:
-        PositionWarning: Where units are not known, with `on_problem="warn"`: the
-            nodes are returned in the order as retrieved.
+        PositionWarning: If units are not known, with `on_problem="warn"`: the
+            nodes are returned in the retrieved order.
 
     Source:
         LongRAG (arXiv 2406.15319), which reads 4 to 8 units.
@@ -118,7 +119,7 @@ class LongUnitRetriever(WrappingRetriever):
 
     @property
     def similarity_top_k(self) -> int:
-        """Units to return, of the best."""
+        """How many of the best units to return."""
         return self._k
 
     @similarity_top_k.setter
@@ -136,7 +137,7 @@ class LongUnitRetriever(WrappingRetriever):
         return Verification(stores, options, find=self._choose, read_found=read_units)
 
     def _bound_options(self) -> ContextOptions:
-        """The options, with full texts only as far as the search's filter admits."""
+        """Return the options, with the full texts that the search's filter admits."""
         source = self._source.within(search_filter(self))
         return replace(set_tokenizer(self._options), documents=source)
 

@@ -50,11 +50,11 @@ from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 _NEXT, _PREVIOUS = NodeRelationship.NEXT, NodeRelationship.PREVIOUS
 _CALLABLE = "callable "
-"""In `to_dict`, before the name of a tokenizer that is only a function."""
+"""The prefix in `to_dict` of the name of a tokenizer that is only a function."""
 
 
 class OffsetNodeParser(OpragErrorsMixin, TextSplitter):
-    """The base of both node parsers: everything but where to cut."""
+    """The base of both node parsers: everything but the choice of the cuts."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
@@ -79,7 +79,7 @@ class OffsetNodeParser(OpragErrorsMixin, TextSplitter):
 
     @abstractmethod
     def _settings(self) -> tuple[object, ...]:
-        """Return the settings that decide where a text is cut."""
+        """Return the settings that decide the cuts of a text."""
 
     def split_text(self, text: str) -> list[str]:
         """Cut a text into consecutive slices of it.
@@ -157,8 +157,8 @@ class OffsetNodeParser(OpragErrorsMixin, TextSplitter):
     ) -> list[BaseNode]:
         """Link neighbours.
 
-        LlamaIndex would search for each text here and write the offsets of what it
-        finds; ours are known.
+        LlamaIndex would search for each text here and write the offsets of the match.
+        Our offsets are known.
         """
         if self.include_prev_next_rel:
             for before, after in itertools.pairwise(nodes):
@@ -169,7 +169,7 @@ class OffsetNodeParser(OpragErrorsMixin, TextSplitter):
 
     @field_serializer("tokenizer")
     def _name_of_tokenizer(self, tokenizer: Any) -> str | None:
-        """Name in `to_dict`: hashes of ingestion caches tell tokenizers apart by it."""
+        """Name a tokenizer in `to_dict`, so that hashes of ingestion caches differ."""
         if tokenizer is None or isinstance(tokenizer, str):
             return tokenizer
         name = resolve_token_counter(tokenizer).name
@@ -177,10 +177,10 @@ class OffsetNodeParser(OpragErrorsMixin, TextSplitter):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], **kwargs: Any) -> Self:
-        """Make a parser out of what `to_dict` gave.
+        """Make a parser from the result of `to_dict`.
 
-        A tokenizer comes back by its name. A callable does not come back: pass it
-        again, as a keyword argument.
+        A tokenizer is restored by its name. A callable is not restored: pass it again,
+        as a keyword argument.
         """
         kept = {**data, **kwargs}
         id_func = kept.get("id_func")
@@ -198,7 +198,7 @@ class OffsetNodeParser(OpragErrorsMixin, TextSplitter):
 
 
 def hidden_keys(node: BaseNode, metadata: dict[str, Any]) -> dict[str, list[str]]:
-    """Return the fields of a node that say which metadata no model is shown."""
+    """Return the fields of a node that name the metadata to hide from models."""
     llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
     own = tuple([key for key in metadata if key in OWN_KEYS])
     return {
@@ -215,14 +215,14 @@ class OffsetTokenNodeParser(OffsetNodeParser):
     index.
 
     Every node's text is `document.text[start_char_idx:end_char_idx]`, and its
-    metadata has oprag's flat keys (`oprag.metadata`), which neither the model nor
-    the embedding model is shown. The keys are written for the document as it was
-    handed over; see `oprag.metadata.chunk_metadata`.
+    metadata has oprag's flat keys (`oprag.metadata`), which are shown to neither the
+    model nor the embedding model. The keys are written for the document in the form
+    that was handed over; see `oprag.metadata.chunk_metadata`.
 
-    Documents of one file (`file_path`, `source`) are parts of one document: offsets
-    count from the start of the part, `part_index` is its page, row or record from 0,
-    else its place among them; `chunk_index` runs on over the parts that are handed over
-    together. Sections that another parser cut before are parts in the order they come;
+    Documents of one file (`file_path`, `source`) are parts of one document. Offsets
+    count from the start of the part. `part_index` is its page, row or record from 0,
+    else its place among the parts. `chunk_index` runs on over the parts that are handed
+    over together. Sections that another parser cut before are parts in the given order;
     their nodes have no `start_char_idx`, because it is not known in the document.
 
     Node ids are stable: the same text, cut with the same settings, gets the same ids,
@@ -233,7 +233,7 @@ class OffsetTokenNodeParser(OffsetNodeParser):
         chunk_overlap: Tokens that two neighbours share; below `chunk_size`.
         tokenizer: A fast tokenizer of `transformers` or its name, a tiktoken
             encoding, or a callable from a text to a number. None for cl100k.
-        **options: Of LlamaIndex's `NodeParser`: `include_metadata`,
+        **options: Options of LlamaIndex's `NodeParser`: `include_metadata`,
             `include_prev_next_rel`, `id_func`.
         callback_manager: Gets the events, as in all of LlamaIndex.
 
@@ -261,7 +261,7 @@ class OffsetTokenNodeParser(OffsetNodeParser):
 
     @classmethod
     def class_name(cls) -> str:
-        """Name in `to_dict`."""
+        """Return the name in `to_dict`."""
         return "OffsetTokenNodeParser"
 
     def _chunks(self, text: str, counter: NamedTokenCounter) -> list[TextChunk]:
@@ -279,15 +279,15 @@ class OffsetTokenNodeParser(OffsetNodeParser):
 class OffsetSentenceNodeParser(OffsetNodeParser):
     """Packs whole sentences into nodes of limited size, with exact offsets.
 
-    As `OffsetTokenNodeParser`, but cut between sentences. A sentence over the limit
-    is cut at its best inner boundary.
+    It works as `OffsetTokenNodeParser`, but cuts between sentences. A sentence over the
+    limit is cut at its best inner boundary.
 
     Args:
         chunk_size: Tokens that a node may have, at least 1.
         tokenizer: As for `OffsetTokenNodeParser`.
         sentence_spans: Finds the sentences of a text: a callable that gives spans
             of characters, end exclusive, ascending. None for trained English Punkt.
-        **options: Of LlamaIndex's `NodeParser`, as for `OffsetTokenNodeParser`.
+        **options: Options of `NodeParser`, as for `OffsetTokenNodeParser`.
         callback_manager: Gets the events, as in all of LlamaIndex.
 
     Source:
@@ -306,7 +306,7 @@ class OffsetSentenceNodeParser(OffsetNodeParser):
 
     @classmethod
     def class_name(cls) -> str:
-        """Name in `to_dict`."""
+        """Return the name in `to_dict`."""
         return "OffsetSentenceNodeParser"
 
     @field_serializer("sentence_spans")

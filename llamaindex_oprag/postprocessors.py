@@ -59,7 +59,7 @@ _JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
 
 
 def _option(name: str) -> Any:
-    """Make a field of an option: its default and description are the core's."""
+    """Make a field for an option, with the default and description of the core."""
     return Field(
         default=DEFAULTS.get(name),
         description=DESCRIPTIONS[name],
@@ -87,7 +87,7 @@ _ADVICE = {
 
 
 Found: TypeAlias = Sequence[ResultLike] | Sequence[Sequence[ResultLike]]
-"""Nodes, or those of several searches."""
+"""Nodes, or one list of them for each of several searches."""
 
 
 class PostprocessorKeywords(ContextKeywords, total=False):
@@ -103,7 +103,7 @@ class OrderPreservingPostprocessor(
     """Puts retrieved nodes into the order of their documents, within a budget.
 
     Give it as the **last** of `node_postprocessors`: rerankers and fusion sort by
-    score again. It takes a best-first list (results of another component keep their
+    score again. It takes a list, best first (results of another component keep their
     ranks), keeps the best (`top_n`, `token_budget`) and orders them. It needs no query
     and no scores.
 
@@ -112,8 +112,8 @@ class OrderPreservingPostprocessor(
 
     Offsets that LlamaIndex's chained and hierarchical parsers wrote are refused
     with an error, because they are not offsets in the document. LlamaIndex's other
-    offsets can be silently wrong where a document repeats itself;
-    those of `OffsetTokenNodeParser` and `OffsetSentenceNodeParser` are exact.
+    offsets can be silently wrong if a document repeats itself. The offsets of
+    `OffsetTokenNodeParser` and `OffsetSentenceNodeParser` are exact.
 
     Args:
         top_n: How many of the best nodes to keep; None for all. Can be assigned later.
@@ -124,7 +124,7 @@ class OrderPreservingPostprocessor(
         InvalidOptionError: On construction and assignment, for an unknown option or an
             invalid value: `documents` cannot be an index or a store, which may hold
             text that the search's filter hides. It is a `ValueError`.
-        PositionError: When called, and positions are missing or contradict each other.
+        PositionError: When called, if positions are missing or contradict each other.
 
     Warns:
         UnfilledBudgetWarning: Once, if all nodes fit the budget and there are 2
@@ -167,8 +167,8 @@ class OrderPreservingPostprocessor(
     documents: SourceLike | None = _option("documents")
 
     # Field by field, because pydantic keeps an assigned value that only a validator
-    # of the whole model refuses. Values stay as they are given: a folder is a path in
-    # JSON, and nothing is read. What may be a callable has no JSON schema.
+    # of the whole model refuses. Values stay as given: a folder is a path in JSON, and
+    # nothing is read. A value that may be a callable has no JSON schema.
     @field_validator(*_JSON, mode="wrap", check_fields=False)
     @classmethod
     def _check_value(cls, value: Any, _: Any, info: ValidationInfo) -> Any:
@@ -206,7 +206,7 @@ class OrderPreservingPostprocessor(
 
     @classmethod
     def class_name(cls) -> str:
-        """Name in `to_dict`."""
+        """Return the name in `to_dict`."""
         return "OrderPreservingPostprocessor"
 
     def _postprocess_nodes(
@@ -229,7 +229,7 @@ class OrderPreservingPostprocessor(
     def _report(
         self, nodes: list[NodeWithScore], ordered: OrderedContext[NodeWithScore]
     ) -> list[NodeWithScore]:
-        # Fewer than LlamaIndex asks for by default are most likely all that there is.
+        # Fewer nodes than LlamaIndex's default are most likely all that there are.
         if ordered.used_all and len(nodes) >= DEFAULT_SIMILARITY_TOP_K:
             ordered = replace(ordered, came=len(nodes))
         _dispatcher.event(OrderedContextEvent(why=dict(ordered.why)))
@@ -250,19 +250,20 @@ def order_nodes(
     """Select the best nodes and put them in the order of their documents.
 
     Args:
-        nodes: Best first: with scores, or bare. Not changed. Of several searches a list
+        nodes: Best first, with scores or bare. Not changed. For several searches a list
             of lists: the best of each comes first.
         **options: Those of `OrderPreservingPostprocessor`: `top_n`, `token_budget`,
             `merge` and so on.
 
     Returns:
-        Copies of the nodes in reading order, as of `OrderPreservingPostprocessor`.
+        Copies of the nodes in reading order, as from `OrderPreservingPostprocessor`.
 
     Raises:
         OpragError: As `OrderPreservingPostprocessor` does.
 
     Warns:
-        PositionWarning: With `on_problem="warn"`, for what cannot be put in order.
+        PositionWarning: With `on_problem="warn"`, for nodes that cannot be put in
+            order.
 
     Example:
         >>> from llama_index.core.schema import TextNode
@@ -283,7 +284,7 @@ def order_nodes(
 
 
 def _join_searches(nodes: Any, options: ContextOptions) -> list[NodeWithScore]:
-    """Return one list, the best of each search first; results of components by rank."""
+    """Join searches, the best of each first; results of components by rank."""
     listed = interleave(nodes)
     check_entries("nodes", listed, NodeWithScore, BaseNode)
     if listed is nodes:
@@ -294,7 +295,7 @@ def _join_searches(nodes: Any, options: ContextOptions) -> list[NodeWithScore]:
 
 
 def _drop_rank(scored: NodeWithScore) -> NodeWithScore:
-    """Return a result without its rank: that of a search is not that of the list."""
+    """Return a result without its rank: a rank in a search is none in the list."""
     if not is_result(scored.node.metadata):
         return scored
     metadata = drop_rank(scored.node.metadata)

@@ -23,17 +23,19 @@ def create_reading_tools(
     token_budget: int = 2_000,
     token_counter: TokenizerSpec = None,
 ) -> list[FunctionTool]:
-    """Make tools that read on where a search ends, for any agent of LlamaIndex.
+    """Make tools to read on after a search, for any agent of LlamaIndex.
 
     `read(document, start, end, page)` gives characters by the place that a citation
     names, one page at most; `outline(document)` lists headings, or how paragraphs
-    begin; `documents(containing)` lists names. What cannot be read is answered in
-    words. The `raw_output` of what was read is a node with its place. It is noted in
-    the agent's `Context` (a typed state needs the list `oprag_numbers`) as by an
-    `OrderPreservingRetrieverTool` with `show="unseen"`, which does not show it again.
+    begin; `documents(containing)` lists names. If a text cannot be read, the answer
+    says so in words. The `raw_output` of a reply is a node for the text that was read,
+    with its place. The text is noted in the agent's `Context` (a typed state needs the
+    list `oprag_numbers`), as by an `OrderPreservingRetrieverTool` with `show="unseen"`,
+    which does not show it again.
 
     Args:
-        documents: What may be read, all of it: anything that `document_source` takes.
+        documents: The texts that may be read, all of them: anything that
+            `document_source` takes.
         token_budget: Tokens of one page, its place included.
         token_counter: As in `OrderPreservingRetriever`.
 
@@ -61,7 +63,7 @@ def create_reading_tools(
 
 
 class _ReadingTool(FunctionTool):
-    """Carries out steps; in an agent it notes in the Context what it showed."""
+    """Carries out steps; in an agent it notes in the Context the passages it showed."""
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)

@@ -24,19 +24,19 @@ def format_nodes(
 ) -> str:
     """Write nodes as text with their places, in the order given.
 
-    The same as `oprag.render` writes of the same passages, and as
-    `langchain_oprag.format_documents` of the same documents: the texts alone, without
-    the metadata that LlamaIndex shows. Give a component that has a
-    `token_budget` `citations=True` and the same `separator=`: it then has room for all
-    that is written here.
+    The text is the same that `oprag.render` writes for the same passages, and
+    `langchain_oprag.format_documents` for the same documents: the texts alone, without
+    the metadata that LlamaIndex shows. Give a component that has a `token_budget` also
+    `citations=True` and the same `separator=`: its budget then has room for the whole
+    text.
 
     Args:
-        nodes: What any component returned, such as `response.source_nodes`, or any
+        nodes: The results of any component, such as `response.source_nodes`, or any
             nodes.
-        citations: Put each node's number and place before it,
-            `[1] contract.txt, characters 0-120`, on a line of its own, and `[…]`
-            between nodes of one document that do not touch. None: yes, except for a
-            component with a `token_budget` and without `citations=True`.
+        citations: Put each node's number and place before it, on a separate line
+            `[1] contract.txt, characters 0-120`, and `[…]` between nodes of one
+            document that do not touch. None: yes, except for a component with a
+            `token_budget` and without `citations=True`.
         separator: Between two nodes.
 
     Returns:
@@ -59,8 +59,8 @@ def as_passages(nodes: Iterable[ResultLike]) -> list[Passage]:
     """Return the passage of each node, in the order given.
 
     Args:
-        nodes: As `format_nodes` takes them. Of those that no component returned, the
-            place is read where it can be, and `rank` is the place in the list.
+        nodes: As `format_nodes` takes them. For nodes that no component returned, the
+            place is read if possible, and `rank` is the place in the list.
 
     Returns:
         Passages with text, spans, rank and citation. Each is of one chunk, whose
@@ -75,8 +75,8 @@ def as_passages(nodes: Iterable[ResultLike]) -> list[Passage]:
 def as_nodes(passages: Sequence[Passage]) -> list[NodeWithScore]:
     """Return a node for each passage, in the order given.
 
-    The inverse of `as_passages`: text, metadata, score and id are those that the
-    nodes had. Passages of `oprag.order_context` become nodes with stable ids.
+    The inverse of `as_passages`: the nodes get their text, metadata, score and id back.
+    Passages of `oprag.order_context` become nodes with stable ids.
 
     Args:
         passages: Any.

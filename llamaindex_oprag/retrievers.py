@@ -72,7 +72,7 @@ class RetrieverKeywords(ContextKeywords, total=False):
 
 
 class OrderedKeywords(RetrieverKeywords, total=False):
-    """All options of `OrderPreservingRetriever` for what is read."""
+    """All options of `OrderPreservingRetriever` that decide which nodes are read."""
 
     similarity_top_k: int | None
     widen: Widen | None
@@ -85,10 +85,10 @@ class RetrieverFetch(Fetch):
 
     Args:
         base: The retriever underneath. Not written to: copies of it ask for more.
-        k: How many nodes to return; None for as many as come.
-        plan: How many nodes an index is asked for where nobody says it: neither `k`
-            nor a `similarity_top_k` other than LlamaIndex's default.
-        at_least: Nodes to begin with, whatever the retriever's own number.
+        k: How many nodes to return; None for all.
+        plan: How many nodes an index is asked for if nobody chose a number, neither by
+            `k` nor by a `similarity_top_k` other than LlamaIndex's default.
+        at_least: How many nodes to ask for first, whatever the retriever's own number.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class RetrieverFetch(Fetch):
         )
 
     def retriever(self) -> BaseRetriever:
-        """Return the base retriever, or a copy that asks for as many as wanted."""
+        """Return the base retriever, or a copy that asks for the wanted number."""
         k = self.k_to_ask
         if not k or k == self.own_k:
             return self.base
@@ -160,7 +160,7 @@ class WrappingRetriever(Verifiable, RetrievingWithOptions, BaseRetriever):
         return ordered.warn_and_return(self._problems)
 
     def _ask(self, query: QueryBundle, fetch: RetrieverFetch) -> Effect:
-        """Return the next question to the base retriever; index nodes are resolved."""
+        """Return the next call of the base retriever; index nodes are resolved."""
         base = fetch.retriever()
         resolve = super()._handle_recursive_retrieval
         aresolve = super()._ahandle_recursive_retrieval
@@ -176,7 +176,7 @@ class WrappingRetriever(Verifiable, RetrievingWithOptions, BaseRetriever):
     def _handle_recursive_retrieval(
         self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
     ) -> list[NodeWithScore]:
-        """Leave the nodes as they are: index nodes were resolved before."""
+        """Leave the nodes unchanged: index nodes were resolved before."""
         return nodes
 
     async def _ahandle_recursive_retrieval(
@@ -191,18 +191,18 @@ class WrappingRetriever(Verifiable, RetrievingWithOptions, BaseRetriever):
 class OrderPreservingRetriever(WrappingRetriever):
     """Retrieves with another retriever and returns the nodes in document order.
 
-    Put it around the whole retrieval: what sorts afterwards (fusion, rerankers)
-    undoes the order.
+    Put it around the whole retrieval: components that sort afterwards (fusion,
+    rerankers) undo the order.
 
     Args:
         base_retriever: An index, or a retriever that returns nodes best first.
-        similarity_top_k: Nodes to return at most; None for as many as come.
+        similarity_top_k: Nodes to return at most; None for all.
         callback_manager: None for that of `base_retriever`.
-        object_map: What index nodes stand for, by their `index_id`; for those that
-            `base_retriever` does not resolve itself. They are resolved before the
-            nodes are put in order.
+        object_map: The objects that index nodes stand for, by their `index_id`; for
+            nodes that `base_retriever` does not resolve itself. They are resolved
+            before the nodes are put in order.
         objects: The same as a list of index nodes that hold their objects.
-        verbose: Print what index nodes are resolved to.
+        verbose: Print the objects to which index nodes are resolved.
         **options: All of `oprag.context.ContextOptions` but `top_n`: `token_budget`,
             `merge`, `position_keys` and so on; `widen`, `bm25` and `verify_index`.
 
@@ -210,20 +210,20 @@ class OrderPreservingRetriever(WrappingRetriever):
 
     How much is fetched:
 
-    - `similarity_top_k` keeps that many nodes, of the best. A vector index retriever
-      underneath is asked for as many, if it would give fewer.
+    - `similarity_top_k` keeps that many of the best nodes. A vector index retriever
+      underneath is asked for as many if it would give fewer.
     - `token_budget` alone, over a vector index retriever that was left at
       LlamaIndex's default of 2 nodes: as many nodes as fit the budget (with
       `selection="recall"` 1,200 at least).
-      What is asked for grows until the budget is full or the store is exhausted.
-    - What `widen` reads beside the nodes is not counted by `similarity_top_k`. Without
-      that, nodes are found that fill the budget with their neighbours. `"fill"` starts
+      The number grows until the budget is full or the store is exhausted.
+    - `similarity_top_k` does not count the neighbours that `widen` reads. Without it,
+      as many nodes are found as fill the budget with their neighbours. `"fill"` starts
       at 20, with `selection="recall"` at one for each 64 tokens, 320 at least.
     - With `bm25` the nodes of the index are read once, at the first question, and again
       when they changed: make the retriever once. Words find as many nodes as the vector
       search is asked for.
-    - Any other `similarity_top_k` of the retriever underneath is kept to. Its
-      filters, query mode and other settings always are; it is not written to.
+    - Any other `similarity_top_k` of the retriever underneath holds. Its filters, query
+      mode and other settings always hold; it is not written to.
 
     Raises:
         InvalidOptionError: On construction, for an option that does not exist or a
@@ -231,8 +231,8 @@ class OrderPreservingRetriever(WrappingRetriever):
             store that cannot be read through the search's filter.
 
     Warns:
-        UnfilledBudgetWarning: Once, when everything that came fits the budget,
-            more could not be asked for, and no `similarity_top_k` limits it.
+        UnfilledBudgetWarning: Once, when all nodes found fit the budget, more could
+            not be asked for, and no `similarity_top_k` limits them.
     """
 
     per_call = ("similarity_top_k", "token_budget", "merge")
@@ -295,7 +295,7 @@ class OrderPreservingRetriever(WrappingRetriever):
 
     @property
     def similarity_top_k(self) -> int | None:
-        """Nodes to return at most; where not given, that of the base retriever."""
+        """Nodes to return at most; if not given, that of the base retriever."""
         if self._options.top_n is not None:
             return self._options.top_n
         return getattr(self.base_retriever, "similarity_top_k", None)
@@ -315,21 +315,21 @@ class OrderPreservingRetriever(WrappingRetriever):
     ) -> Self:
         """Return a copy whose budget counts what `format_nodes` writes.
 
-        After a retrieval with `seen`, `_evidence` holds the answer without that text.
+        After a retrieval with `seen`, `_evidence` holds the answer without seen text.
         """
         reading = {"as_text": True, "seen": seen, "numbers": numbers}
         options, problems = replace(self._options, citations=True), self._problems
-        if seen is not None:  # that there is not enough new text is no mistake
+        if seen is not None:  # too little new text is no mistake
             problems = problems.silence_budget()
         copied = copy.copy(self)
         vars(copied).update(_reading=reading, _options=options, _problems=problems)
         return copied
 
     def best_first(self, token_budget: int | None) -> tuple[Self, bool]:
-        """Return a copy for Self-Route, which puts in order what it reads itself.
+        """Return a best-first copy for Self-Route, which does its own ordering.
 
         Args:
-            token_budget: What is read where nobody limited it.
+            token_budget: Tokens that are read if nobody limited them.
 
         Returns:
             The copy; and whether oprag chooses how many nodes are asked for.
@@ -372,7 +372,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         return ordered
 
     def _open_bm25(self) -> tuple[Bm25, SearchedChunks] | None:
-        """Return the words of the index, read once, and what a search may see."""
+        """Return the words of the index, read once, and the nodes a search may see."""
         if not self.bm25:
             return None
         index = find_searched_index(self.base_retriever)
@@ -393,7 +393,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         return around
 
     def _bound_options(self) -> ContextOptions:
-        """The options, with full texts only as far as the search's filter admits."""
+        """Return the options, with the full texts that the search's filter admits."""
         options = set_tokenizer(self._options)
         documents = options.documents
         if not isinstance(documents, DocumentSource):
@@ -409,7 +409,7 @@ class _NodeRetrieval(Retrieval[NodeWithScore]):
     query: QueryBundle
     component: OrderPreservingRetriever
     neighbourhood: Neighbourhood | None
-    """Where neighbours are read; None without `widen`."""
+    """The source of neighbours; None without `widen`."""
 
     def ask(self) -> Effect:
         return self.component._ask(self.query, self.fetch)  # noqa: SLF001 -- of this module

@@ -56,30 +56,30 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
     """Answers from the retrieved nodes; from their full documents if they fail.
 
     The model reads the retrieved nodes, in document order, and may refuse. Only
-    then does it read the full documents of those nodes. Out of an index they are read
+    then does it read the full documents of those nodes. From an index they are read
     through the retriever's filter: a document with hidden nodes is left out, and
-    named in the step's `note`. `steps=` puts other steps in between. Make it with
-    `from_args`.
+    named in the step's `note`. `steps=` puts other steps in between. Make the engine
+    with `from_args`.
 
-    It is a `RetrieverQueryEngine`: node postprocessors are applied, those appended
-    later too, and it can be used in chat engines, routers and tools. The nodes are
-    put in order last, here; an `OrderPreservingRetriever` or
-    `OrderPreservingPostprocessor` before it selects and leaves the order alone.
+    It is a `RetrieverQueryEngine`: node postprocessors are applied, also those appended
+    later, and it can be used in chat engines, routers and tools. The engine itself puts
+    the nodes in order, as the last step; an `OrderPreservingRetriever` or
+    `OrderPreservingPostprocessor` before it only selects them.
 
     A response has
 
-    - `response`: the answer. If the LLM refuses at the last step, what it said; if
-      nothing was retrieved, LlamaIndex's "Empty Response";
-    - `source_nodes`: what was read for it, in reading order: the retrieved nodes, or
-      of full documents a new node for each part that was read;
-    - `metadata["route"]`: `step`, the step that the answer is from (None without any),
-      `answered`, True only where something was answered (not for a refusal, an empty
-      reply or a call of a tool), and `finish`, where the answer did not end as it
-      should: `"length"` or `"filter"` if it was cut, `"empty"`, or `"call"` if the LLM
-      called a tool that nobody carried out;
-    - `metadata["usage"]`: what it took, see `oprag.calls.Ledger.to_dict`. With
-      OpenAI and servers like it a stream is counted by the provider only if the LLM
-      has `additional_kwargs={"stream_options": {"include_usage": True}}`.
+    - `response`: the answer in the LLM's words, also if it refuses at the last step;
+      LlamaIndex's "Empty Response" if nothing was retrieved;
+    - `source_nodes`: the nodes read for the answer, in reading order: the retrieved
+      ones, or a new node for each part of a full document that was read;
+    - `metadata["route"]`: `step`, the step that the answer is from (None without any);
+      `answered`, True only for an answer, not for a refusal, an empty reply or a call
+      of a tool; and `finish`, if the answer did not end as it should: `"length"` or
+      `"filter"` if it was cut, `"empty"`, or `"call"` if the LLM called a tool that
+      nobody carried out;
+    - `metadata["usage"]`: the calls and their tokens, see `oprag.calls.Ledger.to_dict`.
+      With OpenAI and servers like it a stream is counted by the provider only if the
+      LLM has `additional_kwargs={"stream_options": {"include_usage": True}}`.
 
     A refusal is not shown, unless it is the final reply: text is streamed once two
     sentences or 200 characters say that it is none. `metadata` and `source_nodes` are
@@ -87,8 +87,8 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
     and errors of the LLM come from there.
 
     Args:
-        retriever: See `from_args`, as the others.
-        response_synthesizer: As `from_args` makes it.
+        retriever: See `from_args`, also for the other arguments.
+        response_synthesizer: The one that `from_args` makes.
         node_postprocessors: Applied to the nodes before anything is read.
         callback_manager: Gets an event for every question.
 
@@ -97,7 +97,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         ModelCallError: When queried: the model failed for good. It carries
             the usage of the steps before.
         OpragError: When queried: a prompt does not fit the window, `documents` lacks a
-            document, or as `OrderPreservingRetriever` raises it.
+            document, or an error of `OrderPreservingRetriever`.
 
     Source:
         Self-Route (arXiv 2407.16833). We differ: document order by default, and any
@@ -155,16 +155,16 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         """Make an engine.
 
         Args:
-            retriever: An index, or a retriever that returns nodes best first. One of an
-                index that was left at LlamaIndex's default of 2 nodes is asked for as
-                many as fill the largest number of tokens in `steps`, 2,000 for
-                `"retrieved"`; any other `similarity_top_k` is kept to.
+            retriever: An index, or a retriever that returns nodes best first. A
+                retriever of an index that was left at LlamaIndex's default of 2 nodes
+                is asked for as many as fill the largest number of tokens in `steps`,
+                2,000 for `"retrieved"`; any other `similarity_top_k` holds.
             llm: Reads and answers, or refuses; None for `Settings.llm`.
             documents: Full texts by document name: anything that `document_source`
-                takes. Needed where a step is `"full"`. An index or a store is read
-                through the filter of the search, other texts are given to anyone who
+                takes. Needed if a step is `"full"`. An index or a store is read
+                through the filter of the search; other texts are given to anyone who
                 asks.
-            steps: What the LLM is given to read, in turn, until it answers:
+            steps: The texts that the LLM reads in turn until it answers:
                 `"retrieved"`, numbers of tokens, `"full"`; see
                 `oprag.routing.read_steps`.
             step_llms: Other LLMs, by the step's name: `{"full": long_context_llm}`.
@@ -178,17 +178,17 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
                 prompts by the step's name. A template, or the text of one, with
                 `{context_str}` and `{query_str}`.
             max_context_tokens: Tokens of prompt and answer that the LLM takes, or
-                one number by step; None for what the LLM's metadata say, if that is
-                more than their class's default.
+                one number by step; None for the number in the LLM's metadata, unless
+                it is only the default of its class.
             answer_tokens: Tokens of the window that are kept free for the answer; None
                 for the LLM's own limit, else 256, or an eighth of a smaller window.
             prices: Price of a million tokens by model: input, cached input, output.
-            order: Of what was retrieved: `"document"`, or `"rank"`: best first, each
-                after its number, as in the paper.
+            order: Order of the retrieved nodes: `"document"`, or `"rank"`: best first,
+                each after its number, as in the paper.
             on_problem: For nodes that cannot be put in order: `"error"`, or `"warn"`
                 and go on.
-            position_keys: Where the position is, as in `OrderPreservingRetriever`.
-            document_key: Where the document's identity is, as there.
+            position_keys: Keys of the position, as in `OrderPreservingRetriever`.
+            document_key: Key of the document's identity, as there.
             token_counter: A function, a tokenizer, or its name; None for cl100k.
             node_postprocessors: Applied to the nodes before anything is read.
             callback_manager: None for `Settings.callback_manager`. As everywhere in
@@ -197,7 +197,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
                 engines decide it for each message.
 
         Returns:
-            The engine. Nothing was read or asked.
+            The engine. Nothing is read or asked yet.
 
         Raises:
             InvalidOptionError: An option cannot have this value.
@@ -241,7 +241,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         return Verification(stores, context, source, inside=inside)
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        """Retrieve and postprocess; the nodes are best first, as the retriever's."""
+        """Retrieve and postprocess; the nodes are best first, as from the retriever."""
         retriever, *_ = self._self_route.choose_retriever()
         nodes = retriever.retrieve(query_bundle)
         return self._apply_node_postprocessors(nodes, query_bundle=query_bundle)

@@ -1,4 +1,4 @@
-"""The chunks of LlamaIndex's stores, as they are stored."""
+"""The chunks of LlamaIndex's stores, in their stored form."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def chunk_store(store: StoreLike) -> ChunkStore:
     Args:
         store: An index; a docstore that holds its nodes; a `ChromaVectorStore`,
             `QdrantVectorStore` or `PGVectorStore`, or a subclass; or a `ChunkStore`,
-            which is returned as it is. Of an index the chunks are in the vector
-            store where that keeps texts, else in the docstore, as with
-            `SimpleVectorStore` and FAISS; without those that were deleted from it, as
-            far as the vector store tells.
+            which is returned unchanged. The chunks of an index are in the vector store
+            if that keeps texts, else in the docstore, as with `SimpleVectorStore` and
+            FAISS. Chunks that were deleted from the index are left out, as far as the
+            vector store tells.
 
     Returns:
-        Its chunks by `read()`, not verified. Nothing is read yet.
+        A store whose `read()` gives the chunks, not verified. Nothing is read yet.
 
     Raises:
         InvalidOptionError: It is a vector store that keeps no texts, or one that is
@@ -60,7 +60,7 @@ def chunk_store(store: StoreLike) -> ChunkStore:
 
 
 def _open_index(index: BaseIndex[Any]) -> ChunkStore:
-    vector_store = getattr(index, "vector_store", None)  # not of every index
+    vector_store = getattr(index, "vector_store", None)  # not every index has one
     if vector_store is None or not vector_store.stores_text:
         return DocstoreChunks(index.docstore, vector_store)
     reader = _reader(vector_store)

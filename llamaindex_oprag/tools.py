@@ -1,7 +1,7 @@
 """A retriever as a tool for agents: text with places, each part once if wanted."""
 
 # No `from __future__ import annotations`: LlamaIndex gives its Context only to
-# functions whose annotation is the class itself, and a text is none.
+# functions whose annotation is the class itself, not its name as text.
 
 from contextlib import AbstractContextManager
 from functools import partial
@@ -41,12 +41,12 @@ _ADVICE = {
 class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
     """A retriever as a tool: an agent reads passages in order, with their places.
 
-    Made by `from_defaults`. The content is what `format_nodes` writes: source and
+    Made by `from_defaults`. The content is the text of `format_nodes`: source and
     place before each passage, `[…]` where text was left out. The same search gives the
-    same content, byte for byte. `raw_output` are the nodes.
+    same content, byte for byte. `raw_output` holds the nodes.
 
     Args:
-        retriever: Its options decide what comes.
+        retriever: The retriever, whose options decide which nodes come.
         metadata: Name and description.
         show: See `from_defaults`.
 
@@ -91,26 +91,26 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
 
         Args:
             retriever: An index, a retriever, or an `OrderPreservingRetriever`, which
-                keeps its own options. If only what is inside has a budget, no places
-                are written, except with `show="unseen"`.
-            name: None for `retriever_tool`, as LlamaIndex's own.
+                keeps its own options. If only a retriever inside has a budget, no
+                places are written, except with `show="unseen"`.
+            name: None for `retriever_tool`, the name of LlamaIndex's own.
             description: Its description for the model; None for a general one.
-            show: `"all"` that a search finds, or what is `"unseen"` in this
-                conversation: what was shown before is cut out before the budget is
-                filled, and a line names the passages that hold it,
-                `[see above: [1], [4]]`. It counts as shown while the agent's memory
-                gives a message that holds it. Numbers run on
-                over the conversation, and none is given to two passages: the place of
-                each is kept, packed, in the store of the agent's `Context`, under
-                `oprag_numbers`, for all such tools in it; a typed state needs a list of
-                that name. `cited` reads it. LlamaIndex makes a new memory for each run
-                without `memory=`: run the agent with the same one.
+            show: `"all"` text that a search finds, or only the text that is `"unseen"`
+                in this conversation. Text shown before is cut out before the budget is
+                filled, and a line names the passages that hold it, `[see above: [1],
+                [4]]`. Text counts as shown while the agent's memory gives a message
+                that holds it. Numbers run on over the conversation, and none is given
+                to two passages. The place of each is kept, packed, in the store of the
+                agent's `Context`, under `oprag_numbers`, for all such tools in it; a
+                typed state needs a list of that name. `cited` reads it. LlamaIndex
+                makes a new memory for each run without `memory=`: run the agent with
+                the same one.
             **options: All of `OrderPreservingRetriever` but `citations`, such as
-                `similarity_top_k` and `token_budget`, which counts all that is written
-                around the texts. Neighbours are merged unless `merge` says otherwise.
+                `similarity_top_k` and `token_budget`, which also counts the places and
+                marks around the texts. Neighbours are merged unless `merge` is set.
 
         Raises:
-            InvalidOptionError: `retriever` is something else; or an
+            InvalidOptionError: `retriever` is something else; or it is an
                 `OrderPreservingRetriever`, and options are given beside it.
         """
         known = ("name", "description", "show", *_OPTIONS)
@@ -132,11 +132,12 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
     def continue_numbers(ctx: Context) -> AbstractContextManager[None]:
         """Let an agent that a tool calls go on with the numbers of its caller.
 
-        All that such tools and those of `create_reading_tools` show in runs that are
-        begun in the block is numbered and kept in one Context, side by side as well.
+        Such tools and those of `create_reading_tools` show passages in runs that begin
+        in the block. All these passages are numbered and kept in one Context, also if
+        the runs go side by side.
 
         Args:
-            ctx: The Context that the calling tool is given.
+            ctx: The Context that the calling tool gets.
 
         Returns:
             A block, for `with`.
@@ -156,7 +157,7 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
         return self._retriever
 
     def call(self, *args: Any, **kwargs: Any) -> ToolOutput:
-        """Search, and return the content; with `show="unseen"` give `ctx=`.
+        """Search, and return the content; with `show="unseen"`, `ctx=` is needed.
 
         Raises:
             InvalidOptionError: `show="unseen"`, and there is no `Context`.
@@ -222,7 +223,7 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
 
 
 async def number_reply(ctx: Context, reading: ToolReply) -> ToolReply:
-    """Number what another tool shows on, and note that it was shown."""
+    """Number the passages of another tool's reply, and note that they were shown."""
     run = run_of(ctx.store)
     async with run.turn(ctx.store) as numbering:
         numbers = await numbering.read()

@@ -26,7 +26,7 @@ class ChromaChunks(_ChromaChunks):
         if isinstance(where, dict):
             return where
         wrapper = importlib.import_module("llama_index.vector_stores.chroma.base")
-        return wrapper._to_chroma_filter(where)  # noqa: SLF001 -- what a search does
+        return wrapper._to_chroma_filter(where)  # noqa: SLF001 -- as a search does
 
     def _chunk(self, text: str | None, metadata: Any, chunk_id: str) -> StoredChunk:
         return chunk_of_row(text, metadata, chunk_id)

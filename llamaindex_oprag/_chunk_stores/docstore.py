@@ -21,9 +21,10 @@ class DocstoreChunks(ChunkStore):
     """Reads the nodes of a docstore; full `Document`s beside them are no chunks.
 
     Args:
-        docstore: It may hold nodes of others, and some that were deleted elsewhere.
-        vector_store: What an index searches by; a node that it is known not to hold is
-            no chunk. None for all nodes.
+        docstore: It may hold nodes of other indexes, and nodes that were deleted
+            elsewhere.
+        vector_store: The store that an index searches; a node that it is known not to
+            hold is no chunk. None for all nodes.
     """
 
     is_embedded = True
@@ -47,14 +48,14 @@ class DocstoreChunks(ChunkStore):
         return select_chunks(self._make_chunks([*self._docstore.docs.values()]), wanted)
 
     def sample(self) -> Iterable[StoredChunk]:
-        """Return nodes that are searched, where it is in memory and has no others."""
+        """Return the searched nodes, if it is in memory and has no others."""
         searched = list_searched_ids(self._vector_store) or ()
         if len(searched) != self._kept():
             return ()
         return self.read(ids=[*islice(searched, 100)])
 
     def count(self) -> int | None:
-        """Nodes that are searched; else nodes and documents, where in memory."""
+        """Count the searched nodes; else nodes and documents, if in memory."""
         searched = list_searched_ids(self._vector_store)
         return self._kept() if searched is None else len(searched)
 
@@ -70,26 +71,29 @@ class DocstoreChunks(ChunkStore):
                 yield chunk_of_node(node)
 
     def takes_filter(self, where: Any) -> bool:
-        """`MetadataFilters` as `SimpleVectorStore` takes them: none inside others."""
+        """Return whether it is `MetadataFilters` without others inside.
+
+        `SimpleVectorStore` takes these.
+        """
         return self.takes(where)
 
     @staticmethod
     def takes(where: Any) -> bool:
-        """Say the same, whatever the docstore."""
+        """Return the same as `takes_filter`, without a docstore."""
         return isinstance(where, MetadataFilters) and not any(
             isinstance(inner, MetadataFilters) for inner in where.filters
         )
 
 
 def list_searched_ids(vector_store: object) -> Collection[str] | None:
-    """Return the ids of the nodes that a vector store finds; None where it is silent.
+    """Return the ids of the nodes that a vector store finds; None if it tells none.
 
     `VectorStoreIndex.delete_nodes` and `delete_ref_doc` leave nodes in the docstore
     unless asked to delete them, and the first leaves them in the index's own list.
     """
     if isinstance(vector_store, SimpleVectorStore):
         return vector_store.data.embedding_dict
-    # That of FAISS from which nodes can be deleted; nothing public tells.
+    # The map of a FAISS store from which nodes can be deleted; nothing public tells.
     return getattr(vector_store, "_node_id_to_faiss_id_map", None)
 
 
@@ -102,7 +106,7 @@ def only_searched(
 
 
 def is_admitted(node: BaseNode, filters: Collection[MetadataFilters]) -> bool:
-    """Say whether each of these admits a node, as `SimpleVectorStore` judges."""
+    """Return whether each filter admits a node, as `SimpleVectorStore` judges."""
     if not filters:
         return True
     # A vector store keeps the source by these names beside the metadata.

@@ -1,4 +1,4 @@
-"""A stored chunk out of a node, or out of what a store keeps of one."""
+"""Stored chunks from nodes, or from the rows of a store."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from oprag.stores import StoredChunk
 
 
 def chunk_of_node(node: BaseNode) -> StoredChunk:
-    """Text, metadata and id of a node.
+    """Return the text, metadata and id of a node.
 
-    Of a chunk that oprag did not write, the source and the offsets are outside the
-    metadata. They are put into it by LlamaIndex's names: `ref_doc_id`,
-    `start_char_idx` and `end_char_idx`, where the metadata has no such key.
+    If oprag did not write a chunk, its source and offsets are outside the metadata.
+    They are put into it by LlamaIndex's names, `ref_doc_id`, `start_char_idx` and
+    `end_char_idx`, if the metadata has no such key.
     """
     text = node.get_content(metadata_mode=MetadataMode.NONE)
     start = getattr(node, "start_char_idx", None)
@@ -43,9 +43,9 @@ def chunk_of_row(
     """Read a node out of a row of a store.
 
     Args:
-        text: The text, where the store has it apart from the metadata; else None.
+        text: The text if the store has it apart from the metadata; else None.
         metadata: The stored metadata. LlamaIndex puts the node into it as JSON; rows
-            without that were written by something else and are taken as they are.
+            without that were written by something else and are taken unchanged.
         chunk_id: The store's own id of the row.
     """
     stored = dict(metadata or {})

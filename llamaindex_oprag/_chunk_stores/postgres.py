@@ -16,7 +16,7 @@ _PAGE = 5_000
 
 
 class PostgresChunks(ChunkStore):
-    """Reads a table page by page, in the order in which chunks were added.
+    """Reads a table page by page, in the order in which its chunks were added.
 
     Keys are bound parameters. Async methods read in a thread: the store's async engine
     belongs to the event loop that used it first, and fails in any other.
@@ -87,7 +87,7 @@ class PostgresChunks(ChunkStore):
 
     @contextmanager
     def _open_session(self) -> Iterator[tuple[Any, Any]]:
-        """Open a session; the table is as SQLAlchemy has it."""
+        """Open a session, with SQLAlchemy's class of the table."""
         store = self._store
         with self._connecting:  # or two threads would create the table
             store._initialize()  # noqa: SLF001 -- nothing public does it

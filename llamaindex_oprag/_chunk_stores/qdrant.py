@@ -33,4 +33,4 @@ class QdrantChunks(_QdrantChunks):
     def _condition(self, where: Any) -> Any:
         if not isinstance(where, MetadataFilters):
             return where
-        return self._store._build_subfilter(where)  # noqa: SLF001 -- what a search does
+        return self._store._build_subfilter(where)  # noqa: SLF001 -- as a search does
