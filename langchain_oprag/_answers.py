@@ -95,7 +95,7 @@ class Answering(calls.Answering[AddableDict]):
     def model(self, prompt: str) -> str | None:
         """Name the model as the user named it, or as the prices name it."""
         names, reported = self._facts(prompt).names, self.reported.get(prompt)
-        if len(names) > 1:  # of fallbacks the reply says which one answered
+        if len(names) > 1:  # with fallbacks, the reply says which one answered
             names = names & {reported, re.sub(_DATE, "", reported or "")}
         name = max(names, key=len, default="")
         prices = self._chain.prices or {}
@@ -192,7 +192,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         def run(given: ChainInput, config: RunnableConfig) -> dict[str, Any]:
             return dict(reduce(add, self._pieces(given, config, streaming=False)))
 
-        return self._call_with_config(run, input, config)  # type: ignore[arg-type]  # it looks at what `run` takes
+        return self._call_with_config(run, input, config)  # type: ignore[arg-type]  # it reads the parameters of `run`
 
     async def ainvoke(
         self,
@@ -207,7 +207,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
             pieces = self._apieces(given, config, streaming=False)
             return dict(reduce(add, [piece async for piece in pieces]))
 
-        return await self._acall_with_config(run, input, config)  # type: ignore[arg-type]  # it looks at what `run` takes
+        return await self._acall_with_config(run, input, config)  # type: ignore[arg-type]  # it reads the parameters of `run`
 
     def stream(
         self,

@@ -106,7 +106,7 @@ def unwrap(
     Returns:
         The wrapped runnable, its config, and the arguments that are bound to it.
     """
-    # Here, so that importing the package does not take as long again.
+    # Imported here, because it would double the import time of the package.
     from langchain_core.runnables.configurable import DynamicRunnable
 
     bound: dict[str, Any] = {}
@@ -135,7 +135,7 @@ def rewrap(
         The wrappers around the changed copy; None if the retriever inside is of
         another kind, or if nobody knows which one it is.
     """
-    # Here, so that importing the package does not take as long again.
+    # Imported here, because it would double the import time of the package.
     from langchain_core.runnables import configurable
 
     if isinstance(retriever, kind):

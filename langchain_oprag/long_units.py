@@ -53,9 +53,9 @@ class LongUnitKeywords(UnitKeywords, RetrieverKeywords, total=False):
 class LongUnitRetriever(WrappingRetriever):
     """Searches short chunks and returns the best long units whole.
 
-    A unit is as good as its best chunk. The chunks that are searched say which
-    document they are of; if a document is in several units, also at which
-    characters of it they stand. Chunks of 512 tokens work well.
+    A unit is as good as its best chunk. Each searched chunk has to name its document,
+    and also its characters there if the document is in several units. Chunks of 512
+    tokens work well.
 
     A vector store is asked for eight chunks for each unit (or for the `k` of its
     `search_kwargs`, if that is more), and for twice as many until they belong to `k`

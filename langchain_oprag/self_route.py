@@ -77,7 +77,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     - `input`: the question;
     - `context`: the documents that were read for the answer, in reading order: the
       retrieved ones, or one for each slice of a full document that was read;
-    - `answer`: a string: the model's words, even if it refuses at the last step, and
+    - `answer`: the model's words as a string, also if it refuses at the last step;
       "unanswerable" without any context;
     - `route`: `step`, the name of the step that the answer is from (None without
       any context); `answered`, True only for an answer, not for a refusal, an empty
