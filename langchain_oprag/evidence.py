@@ -46,9 +46,9 @@ else:
 class EvidenceState(TypedDict):
     """The key that the middleware adds to an agent's state.
 
-    Put it into the state of a graph around agents, as in `class State(MessagesState,
-    EvidenceState): …`. Its branches then give no number twice, and numbers outlive
-    every message.
+    Put it into the state of a graph around agents, with
+    `class State(MessagesState, EvidenceState): …`. Its branches then give no number
+    twice, and numbers outlive every message.
     """
 
     oprag_numbers: NotRequired[Annotated[list[Any], CitationNumbers.join]]

@@ -78,9 +78,9 @@ class LongUnitRetriever(WrappingRetriever):
 
     A unit comes as one `Document`. Its metadata holds `doc_key` and `doc_uri`, with a
     unit of several documents named as a document by itself; `unit_documents` (the names
-    of its documents), `unit_spans` (the characters of each that it holds, `[[0, 120],
-    [0, 300]]`), `unit_tokens` and, if it is known, `unit_score` (of its best chunk);
-    and its place, as for every result.
+    of its documents), `unit_spans` (the characters of each that it holds,
+    `[[0, 120], [0, 300]]`), `unit_tokens` and, if it is known, `unit_score` (of its
+    best chunk); and its place, as for every result.
 
     Raises:
         InvalidOptionError: On construction and assignment, for an option that does not

@@ -50,9 +50,9 @@ class LongUnitRetriever(WrappingRetriever):
     A unit comes as one `TextNode`, with the score of its best node and a stable id.
     Its metadata, shown to no model, holds `doc_key` and `doc_uri`, with a unit of
     several documents named as a document by itself; `unit_documents` (the names of its
-    documents), `unit_spans` (the characters of each that it holds, `[[0, 120], [0,
-    300]]`), `unit_tokens` and `unit_score` (of its best node); and its place, as for
-    every result.
+    documents), `unit_spans` (the characters of each that it holds,
+    `[[0, 120], [0, 300]]`), `unit_tokens` and `unit_score` (of its best node); and its
+    place, as for every result.
 
     Args:
         base_retriever: An index, or a retriever that returns nodes best first.

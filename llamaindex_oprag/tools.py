@@ -93,21 +93,21 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
             retriever: An index, a retriever, or an `OrderPreservingRetriever`, which
                 keeps its own options. If only a retriever inside has a budget, no
                 places are written, except with `show="unseen"`.
-            name: None for `retriever_tool`, the name of LlamaIndex's own.
+            name: None for `retriever_tool`, the name of LlamaIndex's own tool.
             description: Its description for the model; None for a general one.
             show: `"all"` text that a search finds, or only the text that is `"unseen"`
                 in this conversation. Text shown before is cut out before the budget is
-                filled, and a line names the passages that hold it, `[see above: [1],
-                [4]]`. Text counts as shown while the agent's memory gives a message
-                that holds it. Numbers run on over the conversation, and none is given
-                to two passages. The place of each is kept, packed, in the store of the
-                agent's `Context`, under `oprag_numbers`, for all such tools in it; a
-                typed state needs a list of that name. `cited` reads it. LlamaIndex
-                makes a new memory for each run without `memory=`: run the agent with
-                the same one.
+                filled, and a line names the passages that hold it,
+                `[see above: [1], [4]]`. Text counts as shown while the agent's memory
+                gives a message with it. Numbers run on over the conversation, and none
+                is given to two passages. The place of each is kept, packed, in the
+                store of the agent's `Context`, under `oprag_numbers`, for all such
+                tools in it; a typed state needs a list of that name. `cited` reads it.
+                LlamaIndex makes a new memory for each run without `memory=`: run the
+                agent with the same one.
             **options: All of `OrderPreservingRetriever` but `citations`, such as
                 `similarity_top_k` and `token_budget`, which also counts the places and
-                marks around the texts. Neighbours are merged unless `merge` is set.
+                marks around the texts. Neighbours are merged by default.
 
         Raises:
             InvalidOptionError: `retriever` is something else; or it is an
@@ -132,9 +132,9 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
     def continue_numbers(ctx: Context) -> AbstractContextManager[None]:
         """Let an agent that a tool calls go on with the numbers of its caller.
 
-        Such tools and those of `create_reading_tools` show passages in runs that begin
-        in the block. All these passages are numbered and kept in one Context, also if
-        the runs go side by side.
+        It covers all passages that such tools and those of `create_reading_tools` show
+        in runs that begin in the block. They are numbered and kept in one Context, even
+        if the runs go side by side.
 
         Args:
             ctx: The Context that the calling tool gets.
