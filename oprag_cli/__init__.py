@@ -20,7 +20,7 @@ def main() -> None:
             stream.reconfigure(errors="replace")
             if sys.platform == "win32" and not stream.isatty():
                 stream.reconfigure(encoding="utf-8")  # else most scripts were lost
-    # What packages log speaks to programmers, and may hold what a server repeats.
+    # Packages log for programmers, and their lines may hold a server's own words.
     logging.getLogger().addHandler(logging.NullHandler())
     sys.unraisablehook = lambda _: None  # the same, as of Ctrl-C in a destructor
     try:

@@ -33,7 +33,7 @@ the passage it rests on, like this: [2]. If the passages do not hold the answer,
 that they do not.
 
 Question: {question}"""
-"""The context comes first, and nothing before it differs between two questions."""
+"""The context comes first, and the text before it is the same for all questions."""
 
 _STEP = "retrieved"
 _NUMBERS = re.compile(r"\[(\d+(?:[\s,;–-]+\d+)*)\]")  # [2], [2, 9]
@@ -44,7 +44,7 @@ class Answer(NamedTuple):
 
     text: str
     read: list[str]
-    """Citations of what was read for the answer, in reading order."""
+    """Citations of the passages that were read for the answer, in reading order."""
     route: dict[str, Any]
     """As `SelfRouteChain` gives it."""
     usage: dict[str, Any]
@@ -53,7 +53,7 @@ class Answer(NamedTuple):
     """Numbers that the answer cites and no passage had, such as `[9]`."""
 
     def report(self) -> str:
-        """Return what was read, the route and what it took, in lines for people."""
+        """Return the passages read, the route, and the tokens, in lines for people."""
         unknown = f"Cited, but no passage had it: {', '.join(self.unknown)}"
         return "\n".join(
             [
@@ -76,7 +76,7 @@ def answer_from_passages(
     Raises:
         ModelCallError: The model cannot be reached, refuses, or breaks off.
     """
-    # All of it is one text, which is sent as it is.
+    # All of it is one text, which is sent unchanged.
     place = {"source": "passages", "start_index": 0}
     context = [Document(found.retrieved.context, metadata=place)]
     chain = SelfRouteChain(
@@ -118,12 +118,12 @@ def answer_by_self_route(
         model: The client.
         name: The model as the user named it.
         found: The question, the files, and the passages that are sent first.
-        write: Called with each piece of the answer; of a refusal that is not final
+        write: Called with each piece of the answer; for a refusal that is not final
             with nothing.
         token_budget: Tokens that the passages may take.
-        order: Theirs: `"document"`, or `"rank"` for best first.
+        order: Of the passages: `"document"`, or `"rank"` for best first.
         max_context_tokens: Tokens of prompt and answer that the model takes; None
-            for what its profile says, if it has one.
+            for the number in its profile, if it has one.
         decline: How a refusal is recognised, as in `SelfRouteChain`.
 
     Raises:
@@ -161,7 +161,7 @@ def _stream(
     *,
     overflow_hint: str,
 ) -> AddableDict:
-    """Run the chain, hand on what the model writes, and return what it gave."""
+    """Run the chain, hand on the text that the model writes, and return the output."""
     output = AddableDict()
     text = held = ""
     try:

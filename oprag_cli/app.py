@@ -1,4 +1,4 @@
-"""The application that holds all commands, and what becomes of their errors."""
+"""The application that holds all commands, and prints their errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _OneLineErrors(TyperGroup):
     """Turns the errors that a user can do something about into one line each."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the commands by the occasion on which one types them."""
+        """List the commands by the occasion on which people type them."""
         lines: dict[str, str] = {}
         for name in self.list_commands(ctx):
             if command := self.get_command(ctx, name):
@@ -89,7 +89,7 @@ _OF_PYDANTIC = re.compile("Value error, |, unable to parse.*")
 
 
 def _wrong_call(error: Any) -> str:
-    """Return what is wrong with a call, and what to type; empty for other errors."""
+    """Return the mistake in a call, and the words to type; empty for other errors."""
     ctx = getattr(error, "ctx", None)
     if ctx is None:
         return ""
@@ -131,7 +131,7 @@ def _message(error: Exception, command: str | None) -> str:
 
 
 def _write_as_typed(message: str, ctx: Any) -> str:
-    """Write options as they are typed: `--token-budget=3` for `token_budget=3`."""
+    """Write options as users type them: `--token-budget=3` for `token_budget=3`."""
     command = ctx.command.get_command(ctx, ctx.invoked_subcommand or "")
     for option in command.params if command else ():
         message = re.sub(rf"(?<![\w/-]){option.name}(?==)", option.opts[0], message)
@@ -142,7 +142,7 @@ def _write_as_typed(message: str, ctx: Any) -> str:
 def _one_line_warnings() -> Iterator[None]:
     """Show the warnings of oprag as one line each.
 
-    No others: they speak to programmers.
+    Leave out all others, which speak to programmers.
     """
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -184,7 +184,7 @@ _installed = {entry.name: entry for entry in entry_points(group="oprag.commands"
 for _name in sorted(_installed):
     app.command(_name)(name_values(_installed[_name].load()))
 for _name in sorted(_OF_EVAL.keys() - _installed.keys()):
-    # Whatever is given to it, it says how to install the command.
+    # It says how to install the command, whatever arguments it gets.
     anything = {"allow_extra_args": True, "ignore_unknown_options": True}
     help_text = f"{_OF_EVAL[_name]} (pip install oprag-eval)"
     app.command(_name, help=help_text, context_settings=anything)(_not_installed)

@@ -129,7 +129,7 @@ def check_model(model: str) -> None:
 
 
 _UNSEEN = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10, 13}, "\ufffd")
-"""Control characters, but tabs and line breaks: a terminal would obey them."""
+"""Control characters except tabs and line breaks: a terminal would obey them."""
 
 
 class _Pen:

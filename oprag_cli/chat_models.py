@@ -1,4 +1,4 @@
-"""Chat models by name, and what goes wrong with them in one line."""
+"""Chat models by name, and their errors in one line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def load_chat_model(name: str, **options: Any) -> BaseChatModel:
     if provider in _REPORTS_USAGE_WHEN_ASKED:
         options["stream_usage"] = True
     if provider == "openai" and (address := os.environ.get("OPENAI_BASE_URL")):
-        # Otherwise the client would prefer what OPENAI_API_BASE says.
+        # Otherwise the client would prefer the address in OPENAI_API_BASE.
         options.setdefault("base_url", address)
     try:
         loaded = init_chat_model(model, model_provider=provider, **options)
@@ -64,13 +64,13 @@ def _not_loaded(name: str, provider: str, error: Exception) -> ModelCallError:
 def model_failure(
     name: str, error: Exception, *, begun: bool, overflow_hint: str
 ) -> ModelCallError:
-    """Tell in one line what a client raised; raise what is returned.
+    """Return an error to raise, which tells a client's error in one line.
 
     Args:
         name: The model as the user named it.
-        error: What its client raised.
+        error: The error that its client raised.
         begun: Whether the model had begun its answer.
-        overflow_hint: What to do where the prompt was too long for the model.
+        overflow_hint: Advice for a prompt that was too long for the model.
     """
     what = "broke off" if begun else "did not answer"
     hint = overflow_hint if is_window_overflow(error) else hint_of(error)

@@ -1,6 +1,6 @@
 """A Chroma collection on disk, written by anybody: read, changed, backed up, restored.
 
-Only metadata are ever written. Texts and embeddings stay as they are.
+Only metadata are ever written. Texts and embeddings stay unchanged.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class ChromaDirectory:
         return str((kinds.get("hnsw") or kinds.get("spann") or {}).get("space"))
 
     def sign(self) -> object:
-        """Return something that every write to it changes, and no reader.
+        """Return a value that every write to it changes, and no reader.
 
-        Chroma numbers what is written. The time of its file also changes when another
+        Chroma numbers its writes. The time of its file also changes when another
         process opens the directory.
         """
         try:
@@ -70,19 +70,19 @@ class ChromaDirectory:
                 asked = database.execute(_WRITTEN, [str(self._collection.id)])
                 self._seen = sorted(asked.fetchall())
         except sqlite3.Error:
-            pass  # somebody is writing: what is written is seen the next time
+            pass  # somebody is writing: the write is seen the next time
         return self._seen
 
     def count(self) -> int:
-        """The number of chunks in it."""
+        """Return the number of chunks in it."""
         return int(self._collection.count())
 
     def read(self) -> Iterator[StoredChunk]:
-        """All chunks, page by page, in the order in which they were added."""
+        """Yield all chunks, page by page, in the order in which they were added."""
         return ChromaChunks(self._collection).read()
 
     def back_up(self, changes: Sequence[Change]) -> Path:
-        """Write the ids and metadata of the chunks to be changed, as they are now.
+        """Write the present ids and metadata of the chunks to be changed.
 
         Returns:
             The file: one JSON object a line. It is on the disk, whole, before this
@@ -106,7 +106,7 @@ class ChromaDirectory:
         """Write changes, page by page.
 
         Args:
-            changes: What to write.
+            changes: The changes.
             on_progress: Called with the number of chunks written so far.
         """
         for start in range(0, len(changes), _PAGE):
@@ -123,7 +123,7 @@ class ChromaDirectory:
         Chunks that are no longer there are passed over.
 
         Returns:
-            How many chunks were restored.
+            The number of chunks that were restored.
 
         Raises:
             typer.Exit: The file is no backup.
@@ -179,7 +179,7 @@ def chosen_collection(
     """Return the name of a collection that is there.
 
     Chroma itself makes an index out of an empty file, or out of another database. So
-    its file is read without Chroma, and stays as it is, byte for byte.
+    its file is read without Chroma, and stays unchanged, byte for byte.
 
     Args:
         directory: The folder that was given to Chroma.

@@ -53,7 +53,7 @@ class ServerStore:
         return (self._postgres if self._is_postgres else self._chroma)(embeddings)
 
     def make(self, size: int) -> None:
-        """Make the table where it is missing, for vectors of so many numbers."""
+        """Make the table if it is missing, for vectors of so many numbers."""
         if not self._is_postgres:
             return  # Chroma makes its collection when it is opened
         from sqlalchemy import text
@@ -70,7 +70,7 @@ class ServerStore:
 
         async def add_index() -> None:
             async with engine._pool.begin() as connection:  # noqa: SLF001 -- as above
-                # By it the chunks of a document are found, of any number of chunks.
+                # It finds the chunks of a document fast, however many chunks there are.
                 await connection.execute(
                     text(
                         f'CREATE INDEX IF NOT EXISTS "{index}" ON "{table}" '
@@ -86,7 +86,7 @@ class ServerStore:
         from sqlalchemy.pool import NullPool
 
         url = f"postgresql+psycopg{self.url[self.url.index('://') :]}"
-        # Nobody closes what a worker opened: it keeps no connection.
+        # Nobody closes the engine of a worker, so it keeps no connection.
         postgres = importlib.import_module(_POSTGRES)
         return postgres.PGEngine.from_connection_string(url, poolclass=NullPool)
 
@@ -121,7 +121,7 @@ def server_store(url: str, collection: str) -> ServerStore:
     """Read the value of `--store`.
 
     Raises:
-        typer.Exit: With code 2: it is no server that is known here.
+        typer.Exit: With code 2: the address is of no known kind of server.
     """
     keep_secret(url)
     try:

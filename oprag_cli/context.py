@@ -1,4 +1,4 @@
-"""`oprag context`: the passages of one's own files that answer a question."""
+"""`oprag context`: the passages of your files that answer a question."""
 
 from __future__ import annotations
 

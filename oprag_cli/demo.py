@@ -95,7 +95,7 @@ def demo(
 
 
 def show(text: str, found: Sequence[Retrieved], *, token_budget: int) -> None:
-    """Print what was found, for people."""
+    """Print the passages that were found, for people."""
     from oprag_cli.display import make_console
 
     console = make_console()
@@ -143,7 +143,7 @@ def question_lines(retrieved: Retrieved) -> Iterator[Text]:
 
 
 def jumps_back(starts: Iterable[int]) -> list[bool]:
-    """Return of each start whether it is before the one that was read last."""
+    """Return for each start whether it is before the one that was read last."""
     read = [-1, *starts]
     return [start < before for before, start in pairwise(read)]
 
@@ -157,7 +157,7 @@ def _preview(text: str) -> str:
 
 
 def _colour(share: float) -> str:
-    """A colour from blue (0, the first to be read) over red to yellow (1, the last).
+    """Return a colour, from blue (0, the first read) over red to yellow (1, the last).
 
     Readable on dark and on light ground.
     """
@@ -185,11 +185,11 @@ library's. The topics that are not named repeat a part of one that is."""
 
 
 def language_reference() -> str:
-    """The language reference as one long text.
+    """Return the language reference as one long text.
 
     Python's `help()` keeps it as topics; `help("with")` shows one. Here they stand
-    in the order of the book they were cut from, each with its heading, with two line
-    breaks between them.
+    in the order of the book from which they were cut. Each has its heading, and two
+    line breaks separate them.
 
     Returns:
         Some 370,000 to 415,000 characters, depending on the version of Python.

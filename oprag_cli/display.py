@@ -1,4 +1,4 @@
-"""The console, and bars on it: plain text where there is no terminal."""
+"""The console, and bars on it: plain text if there is no terminal."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rich.progress import (
 )
 
 _WIDTH = 100
-"""Columns used at most; exactly so many where there is no terminal."""
+"""Columns used at most; exactly so many if there is no terminal."""
 
 
 def make_console(*, stderr: bool = False) -> Console:
-    """A console of at most 100 columns: coloured on a terminal, else plain."""
-    # Names of files and models are shown as they are, brackets and colons included.
+    """Make a console of at most 100 columns: coloured on a terminal, else plain."""
+    # Names of files and models are shown unchanged, brackets and colons included.
     console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
     if not console.is_terminal or console.width > _WIDTH:
         console.width = _WIDTH
@@ -34,11 +34,11 @@ def progress_bar(
 ) -> Iterator[Callable[..., None]]:
     """Draw a bar on a terminal; nothing elsewhere.
 
-    Of `names`, files in the order they are indexed, the current one is shown.
+    The current one of `names`, the files in the order they are indexed, is shown.
 
     Yields:
         The function to report with: how much is done, of how much, and how many chunks
-        are written; what `index_documents` takes as `show_progress`.
+        are written. `index_documents` takes it as `show_progress`.
     """
     current = TextColumn("{task.description}", markup=False)
     columns = (BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn(), current)

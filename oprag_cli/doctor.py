@@ -127,7 +127,7 @@ def doctor(
         typer.echo(json.dumps(_values(store, diagnosis, plan, backup), indent=2))
     else:
         _show(store, diagnosis, plan, backup)
-    # What was restored is as it was, and may well be what the repair was for.
+    # A restored index is as before, perhaps with the faults that the repair was for.
     if not diagnosis.healthy and (restore is None or repair):
         raise typer.Exit(1)
 
@@ -147,7 +147,7 @@ def _check_options(
 def _read(
     store: ChromaDirectory, sample: int | None = None
 ) -> Iterator[Iterator[StoredChunk]]:
-    """The chunks, with a bar on a terminal until they are examined."""
+    """Give the chunks, with a bar on a terminal until they are examined."""
     from oprag_cli.display import make_console, progress_bar
 
     total = sample or store.count()

@@ -22,7 +22,7 @@ _SHOWN = 3
 
 
 def diagnosis_lines(diagnosis: Diagnosis, name: str) -> Iterator[Text]:
-    """The verdict, the problems, and what the sources prove."""
+    """Yield lines for the verdict, the problems, and the proofs of the sources."""
     verdict = diagnosis.verdict
     yield Text.assemble(
         (f"{name}: ", "bold"),
@@ -34,10 +34,10 @@ def diagnosis_lines(diagnosis: Diagnosis, name: str) -> Iterator[Text]:
 
 
 def next_step(diagnosis: Diagnosis, *, repairing: bool) -> str:
-    """Return what to do next; empty for an index that is healthy, or holds nothing.
+    """Return the next step; empty for an index that is healthy, or holds nothing.
 
     Args:
-        diagnosis: What was found.
+        diagnosis: The result of the check.
         repairing: Whether a repair was asked for; it is not advised again.
     """
     kinds = {problem.kind for problem in diagnosis.problems if problem.serious}
@@ -56,7 +56,7 @@ def next_step(diagnosis: Diagnosis, *, repairing: bool) -> str:
 
 
 def plan_lines(plan: RepairPlan, *, written: bool) -> Iterator[Text]:
-    """Yield lines for what a repair writes, or has written, and what it leaves."""
+    """Yield lines for the changes that a repair makes or has made, and for the rest."""
     documents = dict.fromkeys(change.document for change in plan.changes)
     done = "were written" if written else "would be written; --write does it"
     chunks = count_nouns(len(plan.changes), "chunk")

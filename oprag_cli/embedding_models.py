@@ -1,4 +1,4 @@
-"""Embedding models by name, from this machine wherever their weights are on it."""
+"""Embedding models by name, from this machine if their weights are on it."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class SentenceTransformerEmbeddings(Embeddings):
 
     Args:
         model: A `SentenceTransformer`. Its own prompts for queries and documents
-            are used where it has them.
+            are used if it has them.
         name: The model as the user named it.
         origin: Where the weights came from, for people.
-        of_queries: Another `SentenceTransformer` for what is searched for; None: the
+        of_queries: Another `SentenceTransformer` to embed queries with; None: the
             same.
     """
 
@@ -50,7 +50,7 @@ class SentenceTransformerEmbeddings(Embeddings):
         self._turn = Lock()  # not all models bear more than one call at a time
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """One vector per text, in the order of the texts."""
+        """Return one vector per text, in the order of the texts."""
         with self._turn:
             vectors = self.model.encode_document(
                 [well_formed(text) for text in texts], show_progress_bar=False
@@ -58,7 +58,7 @@ class SentenceTransformerEmbeddings(Embeddings):
         return [vector.tolist() for vector in vectors]
 
     def embed_query(self, text: str) -> list[float]:
-        """The vector to search with."""
+        """Return the vector to search with."""
         with self._turn:
             vector: list[float] = self.of_queries.encode_query(
                 well_formed(text), show_progress_bar=False
@@ -67,7 +67,7 @@ class SentenceTransformerEmbeddings(Embeddings):
 
 
 def find_packaged_weights() -> Path | None:
-    """Folder of the default model inside the package that holds it, if installed."""
+    """Return the folder of the default model in its package, if that is installed."""
     return find_bundled_folder(_PACKAGE.replace("-", "_"), "model")
 
 
@@ -76,19 +76,19 @@ def load_embedding_model(
 ) -> SentenceTransformerEmbeddings:
     """Load a sentence-transformers model.
 
-    Looked for in this order: a folder of that name, the local cache of the model
+    It is looked for in this order: a folder of that name, the local cache of the model
     hub, for the default model the folder `packaged`, the hub. The hub is asked only
     when it answers at all, so that nobody waits for it without a network.
 
     Args:
-        name: A model on the hub, or a folder; two, with a comma, where one is for
+        name: A model on the hub, or a folder; two, with a comma, if one is for
             queries and the other for documents.
         packaged: Folder with the default model's files; None for none. See
             `find_packaged_weights`.
 
     Raises:
-        ModelCallError: There is no such model here and the hub does not have
-            it or is not to be reached.
+        ModelCallError: There is no such model here, and the hub does not have
+            it or cannot be reached.
         MissingDependencyError: sentence-transformers is not installed.
     """
     if Path(name).is_dir():
@@ -109,7 +109,7 @@ def load_embedding_model(
         return _load(name, str(packaged), f"the package {_PACKAGE}")
     from huggingface_hub import constants
 
-    # Empty where the user said to stay offline.
+    # Empty if the user said to stay offline.
     hub = "" if constants.HF_HUB_OFFLINE else str(constants.ENDPOINT)
     if not _answers(hub):
         where = f"{hub} cannot be reached" if hub else "HF_HUB_OFFLINE is set"
@@ -126,7 +126,7 @@ def load_model(
 ) -> SentenceTransformerEmbeddings:
     """Load an embedding model by name and tell where it came from.
 
-    `say` is told; without it, the reader at once.
+    `say` is told the line. Without it, the line is printed on the console.
     """
     with console.status("Loading the embedding model …"):
         embeddings = load_embedding_model(name, packaged=find_packaged_weights())
@@ -139,7 +139,7 @@ def _load(
     name: str, source: str, origin: str, *, may_download: bool = False
 ) -> SentenceTransformerEmbeddings:
     package = require("sentence_transformers", extra="embeddings", purpose=_PURPOSE)
-    # What the loaders have to say concerns us, not the user: retries, shards, keys.
+    # The loaders log retries, shards and keys, which concern us and not the user.
     for logger in ("huggingface_hub", "sentence_transformers", "transformers"):
         logging.getLogger(logger).setLevel(logging.CRITICAL)
     transformers = require("transformers", extra="embeddings", purpose=_PURPOSE)

@@ -16,7 +16,7 @@ class FolderTexts(DocumentSource):
 
     An index keeps paths of the machine that it was made on. A chunk of
     `/home/ann/docs/2024/plan.md` is from `2024/plan.md` here, or from `plan.md`: the
-    file whose path agrees on the most parts, counted from the end. Where two agree on
+    file whose path agrees on the most parts, counted from the end. If two agree on
     as many, none is taken, unless the name is the path of one of them.
 
     Args:
@@ -35,7 +35,7 @@ class FolderTexts(DocumentSource):
                 self._paths.setdefault(name, []).append(PurePosixPath(path.as_posix()))
 
     def names(self) -> list[str]:
-        """Paths of all files, relative to the folder, sorted."""
+        """Return the paths of all files, relative to the folder, sorted."""
         return sorted(str(path) for paths in self._paths.values() for path in paths)
 
     def read(self, document_id: str) -> FullText:
@@ -46,7 +46,7 @@ class FolderTexts(DocumentSource):
         """Return the texts that may have been indexed of a file.
 
         Returns:
-            Of HTML first what a reader sees, then the page as it is, with its tags; of
+            Of HTML first the text that a reader sees, then the page with its tags; of
             a PDF its pages, joined by blank lines; of any other file its text.
 
         Raises:
@@ -96,5 +96,5 @@ def _show(path: Path) -> str:
 
 
 def _raw(path: Path) -> str:
-    """Every character of a file as it is, a byte order mark included."""
+    """Read every character of a file unchanged, a byte order mark included."""
     return path.read_bytes().decode("utf-8")

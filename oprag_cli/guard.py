@@ -32,7 +32,7 @@ class Guard:
 
     Args:
         app: The application, websocket included.
-        port: Where it listens.
+        port: The port on which it listens.
     """
 
     def __init__(self, app: ASGIApp, port: int) -> None:
@@ -77,7 +77,7 @@ class Guard:
 
 
 def _values(scope: Scope) -> dict[bytes, list[str]]:
-    """The values of each header, which may come several times."""
+    """Return the values of each header, which may come several times."""
     values: dict[bytes, list[str]] = {}
     for name, value in scope["headers"]:
         values.setdefault(name, []).append(value.decode("latin-1").lower())

@@ -23,10 +23,10 @@ from oprag_cli.embedding_models import SentenceTransformerEmbeddings
 
 COLLECTION = "oprag"
 COLLECTION_METADATA = {"hnsw:space": "cosine", "hnsw:M": 64}
-"""How Chroma searches a collection that is made here: with 64 neighbours of a chunk.
+"""Settings by which Chroma searches a collection made here: 64 neighbours a chunk.
 
-With its own 16, of a hundred small collections that were added to after a search one to
-four had a chunk that no search found again (chromadb 1.5.9).
+With its own 16, one to four of a hundred small collections had a chunk that no search
+found again (chromadb 1.5.9). They had been added to after a search.
 """
 _FORMAT = 4
 """Raised when the way an index is made changes, so that old ones are not used."""
@@ -52,7 +52,7 @@ class Index(NamedTuple):
 
     @property
     def reused(self) -> bool:
-        """Whether it was there already, as it is."""
+        """Whether it was there already, and unchanged."""
         return not (self.report.chunks_added or self.report.chunks_deleted)
 
 
@@ -60,9 +60,9 @@ def index_label(names: Iterable[str], embeddings: Any = None) -> str:
     """Return a name of an index: the same for the same files, whatever they hold.
 
     Args:
-        names: What is indexed.
-        embeddings: The model that it is embedded with; None where the label is of any
-            model. What the model computes counts, and not its name alone.
+        names: The files that are indexed.
+        embeddings: The model that embeds them; None if the label is for any model. The
+            label depends on the model's vectors too, and not on its name alone.
     """
     facts: list[Any] = [_FORMAT, sorted(names)]
     if embeddings is not None:
@@ -73,7 +73,7 @@ def index_label(names: Iterable[str], embeddings: Any = None) -> str:
 
 
 def index_path(folder: Path, label: str) -> Path:
-    """Return where the commands keep the index of a label."""
+    """Return the path at which the commands keep the index of a label."""
     return folder / f"{label}.chroma"
 
 
@@ -87,7 +87,7 @@ def own_index(
 ) -> Index:
     """Bring the index that the commands keep of files up to date.
 
-    It is in `folder`, one for each list of `names`: what the files were named by.
+    It is in `folder`, one for each list of `names`, by which the files were named.
 
     Raises:
         OSError: It cannot be written, or is damaged.
@@ -119,13 +119,13 @@ def update(
     """Bring a Chroma directory up to date with files.
 
     Args:
-        path: The directory; made where it is missing.
-        read: The files. What is stored of those that were skipped stays; an empty one
+        path: The directory; made if it is missing.
+        read: The files. The chunks of files that were skipped stay; an empty file
             counts as missing.
         embeddings: The model that everything in it is embedded with.
-        scope: Name of where the files come from.
+        scope: A name for the source of the files.
         remove_missing: See `index_documents`.
-        collection: Made where it is missing; empty for the one that is there, or
+        collection: Made if it is missing; empty for the one that is there, or
             `COLLECTION`.
         show_progress: See `index_documents`.
 
@@ -194,7 +194,7 @@ def make_documents(texts: Sequence[FileText]) -> list[Document]:
 
 
 class FileDocument(Document):
-    """The text of a file with what its places are named by."""
+    """The text of a file with the landmarks that its places are named by."""
 
     landmarks: tuple[Landmark, ...] = ()
 

@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 MOST_ASKED = 128
 """Calls that are answered or wait: more would wait longer than clients do."""
 RETRY_AFTER = 5
-"""Seconds after which whoever was sent away may ask again."""
+"""Seconds after which a client that was sent away may ask again."""
 
 
 class BusyError(OpragError):
@@ -36,10 +36,10 @@ class BusyError(OpragError):
 
 
 class Librarian:
-    """Opens a library in a thread of its own, and answers when it is open.
+    """Opens a library in a separate thread, and answers when it is open.
 
     Args:
-        open_it: Opens it; is given the function to report with how far it is.
+        open_it: Opens it; it gets the function to report its progress with.
         patience: Seconds that a call waits for it.
     """
 
@@ -77,8 +77,8 @@ class Librarian:
     async def ask(self, work: Callable[[Library], _T]) -> _T:
         """Do work with the library in a thread, when it is open.
 
-        As many calls are answered side by side as the library bears; the others wait,
-        the first first. One that is cancelled while it waits is not worked for.
+        As many calls are answered side by side as the library bears. The others wait in
+        turn. For one that is cancelled while it waits, no work is done.
 
         Raises:
             BusyError: So many wait that this one would wait too long.
@@ -101,8 +101,8 @@ class Librarian:
     async def _open_library(self) -> Library:
         """Return the library, when it is open.
 
-        It is opened anew if that failed, or if another process wrote to the index: this
-        one would find a part of it.
+        It is opened anew if opening failed, or if another process wrote to the index,
+        of which this one would find only a part.
         """
         library = self._library
         outdated = False
@@ -125,7 +125,7 @@ class Librarian:
 def librarian_of(path: Path, options: ServeOptions, *, patience: float) -> Librarian:
     """Return the librarian of a folder, a file or a Chroma directory.
 
-    A call waits for it so many seconds as `patience` says.
+    A call waits for it for `patience` seconds.
 
     Raises:
         typer.Exit: With code 2: the collection is not there.

@@ -22,12 +22,12 @@ _AT_ONCE = 4
 
 
 class _NamedSource(StoreSource):
-    """Full texts by names that were settled when the documents were opened."""
+    """Full texts by names that were set when the documents were opened."""
 
     shown: Mapping[str, str]
 
     def called(self) -> dict[str, str]:
-        """Return the names that were settled."""
+        """Return the names that were set."""
         return {**self.shown}
 
 
@@ -36,7 +36,7 @@ class Library:
 
     Args:
         vectorstore: Their chunks.
-        folder: What their names are relative to; empty where that is not known.
+        folder: The folder that their names are relative to; empty if it is not known.
         space: How the index measures distance, as Chroma calls it.
         sign: Returns something else when somebody has written to the index.
         at_once: Searches and reads that its store bears side by side.
@@ -63,7 +63,7 @@ class Library:
         self.source.shown = name_for_readers({name: name for name in names}, folder)
 
     def is_outdated(self) -> bool:
-        """Whether somebody has written to the index since."""
+        """Return whether somebody has written to the index since it was opened."""
         return self._sign() != self._opened_at
 
     def rename_passages(self, passages: Sequence[Passage]) -> list[Passage]:
@@ -89,15 +89,15 @@ def open_library(
     console: Console,
     show_progress: ShowProgress,
 ) -> Library:
-    """Open a Chroma directory as it is, or the index of files, brought up to date.
+    """Open a Chroma directory unchanged, or the index of files, brought up to date.
 
-    Of a folder nothing is read that a link in it leads out of it to. Indexes of files
+    A link in a folder that leads out of it is not followed. Indexes of files
     are kept in `folder`; an empty `collection` is the only one of a Chroma directory.
 
     Raises:
         OpragError: Nothing can be read, or it cannot be indexed.
         OSError: The index cannot be written.
-        typer.Exit: The Chroma directory cannot be opened; why was reported.
+        typer.Exit: The Chroma directory cannot be opened; the reason was reported.
     """
     from chromadb.api.shared_system_client import SharedSystemClient
 
@@ -105,7 +105,7 @@ def open_library(
     from oprag_cli.index import open_chroma, own_index
     from oprag_cli.search import read_told, real_names
 
-    # Chroma caches what it has read, even if another process writes to it.
+    # Chroma caches the data it has read, even if another process writes to it.
     SharedSystemClient.clear_system_cache()
     root = ""
     if not (path / DATABASE).is_file():

@@ -16,19 +16,20 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _FAREWELL = 3
-"""Seconds that requests have to end in, when the server is stopped."""
+"""Seconds in which requests have to end when the server is stopped."""
 WITHIN = 10.0
 """Seconds for the head of a request to arrive whole, and for its body."""
 _IDLE = 75
-"""Seconds for a request to begin, in a new connection and in one that is kept: clients
-let connections go after fewer, often after the 5 at which uvicorn closes them, and a
-request that is sent at that moment fails."""
+"""Seconds for a request to begin, in a new connection and in one that is kept open.
+
+Clients drop connections sooner than that, often after the 5 seconds at which uvicorn
+closes them. A request that is sent at that moment fails."""
 _READ = 0.5
-"""Seconds in which what has arrived is read, though the loop stood still until now."""
+"""Seconds in which bytes that have arrived are read, even if the loop stood still."""
 
 
 def listen(host: str, port: int, way_out: str) -> socket.socket:
-    """Open the socket of a server; where it cannot be, say the way out.
+    """Open the socket of a server, or say the way out if it cannot be opened.
 
     Raises:
         typer.Exit: With code 2: it cannot be opened.
@@ -66,7 +67,7 @@ def make_server(app: ASGIApp, *, within: float = WITHIN, **how: Any) -> Server:
         **how,
     )
     config.load()
-    protocol: Any = config.http_protocol_class  # one of two, by what is installed
+    protocol: Any = config.http_protocol_class  # one of two, by the packages installed
     timed = type("InTime", (_InTime, protocol), {"within": within})
     config.http_protocol_class = timed
     return uvicorn.Server(config)
@@ -76,8 +77,8 @@ async def await_while_connected(receive: Receive, work: Awaitable[_T]) -> _T:
     """Await work for a client, and cancel it when the client has gone.
 
     Args:
-        receive: That of its request, which has been read whole.
-        work: Raises what it raises.
+        receive: Of the client's request, which has been read whole.
+        work: The work. Its errors are raised.
 
     Raises:
         ClientDisconnect: The client has gone.
@@ -115,9 +116,9 @@ def _awaited_by(cycle: Any) -> str:
 
 
 class _InTime:
-    """What closes a connection whose request never ends, before a protocol of uvicorn.
+    """Closes connections whose requests never end; a base before uvicorn's protocol.
 
-    Uvicorn itself waits without an end for the rest of one that was sent in part.
+    Uvicorn itself waits for ever for the rest of a request that was sent in part.
     """
 
     within: float

@@ -1,4 +1,4 @@
-"""The server of `oprag mcp`: documents to search and read, and what it refuses."""
+"""The server of `oprag mcp`: documents to search and read, and refused requests."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ _DIGITS = 12
 
 _PAIR = rb"\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w"
 _ESCAPES = re.compile(_PAIR + rb"|(\\u[dD][89a-fA-F]\w\w)|\\.")
-"""Escapes of JSON; those of half a character, which cannot be decoded, in a group."""
+"""Escapes of JSON. A group holds those of half a character, which cannot be decoded."""
 
 
 class Server(_OfKit):  # type: ignore[misc]  # of one of two versions
     """The kit's server, with errors in plain words, and calls that end with clients."""
 
     async def call_tool(self, *given: Any, **named: Any) -> Any:
-        """Call a tool; it is cancelled when the client has gone."""
+        """Call a tool, and cancel it when the client has gone."""
         work = super().call_tool(*given, **named)
         receive = self._receive_of([*given[2:], *named.values()])
         with _errors_for_clients():
@@ -70,7 +70,7 @@ class Server(_OfKit):  # type: ignore[misc]  # of one of two versions
             return await await_while_connected(receive, work)
 
     def _receive_of(self, given: Sequence[Any]) -> Receive | None:
-        """Return what tells that the client of this call has gone; None: the kit does.
+        """Return the function that tells when the client has gone; None: the kit does.
 
         Version 2 gives a context to `call_tool`; version 1 has one to ask for.
         """
@@ -92,7 +92,7 @@ class Server(_OfKit):  # type: ignore[misc]  # of one of two versions
 
 @contextmanager
 def _errors_for_clients() -> Iterator[None]:
-    """Write errors as clients get them: in plain words, and not long."""
+    """Write errors in plain words and short, as clients get them."""
     try:
         yield
     except ToolError as error:
@@ -113,7 +113,7 @@ def _errors_for_clients() -> Iterator[None]:
 
 
 class StandardInput(io.BufferedIOBase):
-    """Lines of a client, in which U+FFFD stands for what is half a character.
+    """Lines of a client, in which U+FFFD replaces each half of a character.
 
     The kit gives no answer to a message that it cannot decode.
     """
@@ -122,11 +122,11 @@ class StandardInput(io.BufferedIOBase):
         self._lines = lines
 
     def readable(self) -> bool:
-        """Whether it can be read."""
+        """Return whether it can be read."""
         return True
 
     def read1(self, _: int = -1) -> bytes:
-        """The next line."""
+        """Return the next line."""
         return _ESCAPES.sub(
             lambda escape: rb"\ufffd" if escape[1] else escape[0],
             self._lines.readline(),
@@ -136,7 +136,7 @@ class StandardInput(io.BufferedIOBase):
 def write_found(
     library: Library, question: str, token_budget: int, widen: Widen | None
 ) -> str:
-    """Search, and write what is found, in document order with its places.
+    """Search, and write the passages in document order with their places.
 
     Raises:
         ToolError: Not even the best passage fits.
@@ -198,7 +198,7 @@ def make_server(
 
     Args:
         librarian: Answers them.
-        token_budget: Tokens of what a search returns, marks and places included.
+        token_budget: Tokens of the result of a search, marks and places included.
         widen: See `OrderPreservingRetriever`.
 
     Returns:
@@ -270,7 +270,7 @@ def make_server(
 
 
 def _log_in_lines() -> None:
-    """Let the kit log in plain lines, and not that a client has gone.
+    """Let the kit log in plain lines, and leave out that a client has gone.
 
     It draws each traceback in a frame: the event loop stands still meanwhile, for up to
     a second each time that a client ends its session.
@@ -280,12 +280,12 @@ def _log_in_lines() -> None:
 
 
 def _is_no_farewell(record: logging.LogRecord) -> bool:
-    """Whether a record tells of something else than the end of a session."""
+    """Return whether a record tells of something else than the end of a session."""
     return not (record.exc_info and isinstance(record.exc_info[1], _GONE))
 
 
 def _let_refuse(answer: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[str]]:
-    """Let a tool refuse in our words; of any other error the log alone says more."""
+    """Let a tool refuse in our words; other errors are told in the log alone."""
 
     @functools.wraps(answer)
     async def refusing(*given: Any, **named: Any) -> str:

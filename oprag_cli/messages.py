@@ -14,10 +14,10 @@ _LONGEST_TOLD = 1_000
 
 
 def stop(message: str, code: int = 1) -> typer.Exit:
-    """Print an error; return the exit to raise.
+    """Print an error, and return the exit to raise.
 
     Args:
-        message: What was found and what to do.
+        message: The problem, and the way out of it.
         code: The exit code: 1, or 2 for a command that was given wrongly.
     """
     _print("Error:", message, fg="red", bold=True)
@@ -25,7 +25,7 @@ def stop(message: str, code: int = 1) -> typer.Exit:
 
 
 def note(message: str) -> None:
-    """Print a note; the command goes on."""
+    """Print a note, without ending the command."""
     _print("Note:", message, fg="yellow")
 
 
@@ -33,8 +33,8 @@ def tell_client(message: str) -> str:
     """Return a message as a client of a server gets it.
 
     Returns:
-        One line without secrets, and of at most so many characters, whatever it repeats
-        of a request. It keeps its end, which says the way out.
+        One line without secrets, and of at most so many characters, even if it repeats
+        a long request. It keeps its end, which says the way out.
     """
     from oprag.calls import hide_secrets
     from oprag.citations import as_line

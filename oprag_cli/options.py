@@ -27,7 +27,7 @@ MostChunks = Annotated[
 
 
 def _parse_widen(value: str | None) -> Any:
-    """The number that a text is, or `fill`."""
+    """Return the number that a text is, or `fill`."""
     if value is None or value == "fill":
         return value
     if not value.isdecimal() or int(value) < 1:
@@ -113,7 +113,7 @@ Question = Annotated[
         metavar="QUESTION",
         help="In quotes, after the files.",
         show_default=False,
-        is_eager=True,  # read before it is said that no file was named
+        is_eager=True,  # read before the error that no file was named
     ),
 ]
 
@@ -187,7 +187,7 @@ def check_paths(*paths: Path) -> None:
         except (FileNotFoundError, NotADirectoryError):
             raise unreadable(path, "does not exist") from None
         except (OSError, ValueError):
-            continue  # whoever reads it says what is wrong
+            continue  # whoever reads it reports the error
 
 
 def check_question(question: str) -> None:

@@ -1,7 +1,8 @@
 """The server of `oprag serve`: the contract of Dify's External Knowledge API.
 
-`POST /retrieval` with a bearer key, a question and how many results are wanted; back
-come records with contents, scores, titles and metadata, or a number and a message.
+A request is `POST /retrieval` with a bearer key, a question and the number of results.
+The reply is records with contents, scores, titles and metadata, or a number and a
+message.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ _LARGEST = 1_000_000
 """Bytes of a request at most."""
 
 _SHOWN = ("page_label", RESULT)
-"""Metadata of a passage that a record carries, where it has them."""
+"""Metadata of a passage that a record carries, if the passage has them."""
 
 _HEADERS = {
     HTTPStatus.UNAUTHORIZED: {"WWW-Authenticate": "Bearer"},
     HTTPStatus.SERVICE_UNAVAILABLE: {"Retry-After": str(RETRY_AFTER)},
 }
 _BAD_HEADER, _WRONG_KEY, _UNKNOWN = 1001, 1002, 2001
-"""Numbers of errors that Dify's documentation suggests; others are those of HTTP."""
+"""Numbers of errors that Dify's documentation suggests; the others are HTTP's."""
 
 
 class _RefusedError(Exception):
@@ -59,7 +60,7 @@ class _Setting(BaseModel):
 
 
 class _Asked(BaseModel):
-    """A request, as Dify's documentation has it."""
+    """A request, as Dify's documentation describes it."""
 
     model_config = ConfigDict(strict=True)
 
@@ -81,8 +82,8 @@ def make_app(
 
     Args:
         librarian: Has the documents.
-        name: What requests call them, as `knowledge_id`.
-        api_key: What requests have to send.
+        name: The name that requests give as `knowledge_id`.
+        api_key: The key that requests have to send.
         token_budget: Tokens that the contents of an answer may take together.
         widen: See `OrderPreservingRetriever`.
     """
@@ -117,7 +118,7 @@ def make_app(
 
 
 def _answer(status: int, content: object) -> Response:
-    # In ASCII: what is repeated of a request need not be text that can be encoded.
+    # In ASCII: the message may repeat text of a request that cannot be encoded.
     text = json.dumps(content, allow_nan=False)
     headers = _HEADERS.get(HTTPStatus(status))
     return Response(text, status, headers, media_type="application/json")
@@ -152,7 +153,7 @@ async def _body(request: Request) -> bytes:
 
 
 def _read(body: bytes, name: str) -> _Asked:
-    """Read a request; refuse what would be passed over in silence otherwise."""
+    """Read a request, and refuse fields that would otherwise be ignored in silence."""
     try:
         asked = _Asked.model_validate_json(body)
     except ValidationError as error:
@@ -174,8 +175,8 @@ def _records(
 ) -> list[dict[str, Any]]:
     """Search, and return records in document order, their scores falling.
 
-    Dify puts them in the order of their scores. So a score encodes a record's place;
-    it stays above the threshold, which holds for the similarity of what was found.
+    Dify puts them in the order of their scores. So a score encodes a record's place.
+    It stays above the threshold, which applies to the similarity of the chunks found.
     """
     threshold = asked.retrieval_setting.score_threshold or 0
     top_k = asked.retrieval_setting.top_k
@@ -193,7 +194,7 @@ def _records(
         )
     retriever = OrderPreservingRetriever(
         base_retriever=base,
-        # Every chunk has a token at least.
+        # Every chunk has at least one token.
         k=None if top_k is None else min(top_k, token_budget),
         token_budget=token_budget,
         widen=widen,
@@ -201,7 +202,7 @@ def _records(
         citations=True,
     )
     found = as_passages(retriever.invoke(asked.query))
-    # Neighbours on another page are passages of their own, after all that was found.
+    # Neighbours on another page are separate passages, after all that was found.
     best = {*sorted(passage.rank for passage in found)[:top_k]}
     passages = library.rename_passages([each for each in found if each.rank in best])
     step = (1 - threshold) / max(len(passages), 1)

@@ -32,7 +32,7 @@ class Retrieved(NamedTuple):
 
     question: str
     passages: tuple[Passage, ...]
-    """As they are to be read."""
+    """In the order in which they are to be read."""
     passage_tokens: tuple[int, ...]
     """Tokens of each passage's text."""
     tokens: int
@@ -42,7 +42,7 @@ class Retrieved(NamedTuple):
 
     @property
     def chunks(self) -> list[Chunk]:
-        """The chunks as they are to be read."""
+        """The chunks in the order in which they are to be read."""
         return [chunk for passage in self.passages for chunk in passage.chunks]
 
     @property
@@ -69,7 +69,7 @@ def search(
 ) -> Search:
     """Read files, bring their index up to date, and retrieve passages.
 
-    What it does is reported on stderr; with `citations`, each passage is sent with its
+    Each step is reported on stderr. With `citations`, each passage is sent with its
     number and place.
 
     Raises:
@@ -93,7 +93,7 @@ def search(
 
 
 def real_names(paths: Sequence[Path]) -> list[str]:
-    """Return what paths are called on this machine, for `index_label`."""
+    """Return the names of paths on this machine, for `index_label`."""
     return [os.fsencode(os.path.realpath(path)).hex() for path in paths]
 
 
@@ -103,9 +103,9 @@ def read_told(
     say: Callable[[str], object] | None = None,
     **how: Any,
 ) -> FilesRead:
-    """Read files (`read_files`) and report how many they are, and what was skipped.
+    """Read files (`read_files`) and report their number, and those that were skipped.
 
-    `say` is told how many; without it, the reader at once.
+    `say` is told the number. Without it, the number is printed on `notes`.
     """
     with notes.status("Reading the files …") as status:
         how["on_file"] = lambda file: status.update(Text(f"Reading {file.name} …"))
@@ -122,7 +122,7 @@ def read_told(
 def tell_index(index: Index, notes: Console, said: Sequence[str] = ()) -> None:
     """Report how large an index is, and where.
 
-    One line if it is used again; else what was `said` comes first.
+    Print one line if it is used again, else first the lines of `said`.
     """
     how = "used again from" if index.reused else "now kept in"
     lines = [] if index.reused else [*said]
@@ -187,8 +187,8 @@ def order_passages(
 def search_values(found: Search) -> dict[str, Any]:
     """Return a search as plain JSON values.
 
-    Spans are `[start, end]` in characters of the document or, where there are pages, of
-    the page, end exclusive; ranks count from 0, the best.
+    Spans are `[start, end]` in characters of the document or, if there are pages, of
+    the page, end exclusive. Ranks count from 0, the best.
     """
     retrieved = found.retrieved
     return {

@@ -1,4 +1,4 @@
-"""`oprag play`: a local page to ask one's files on, and to see what is read."""
+"""`oprag play`: a local page to ask one's files on, and to see the passages read."""
 
 from oprag_cli.play.command import play
 

@@ -27,7 +27,7 @@ class Answering:
     """The answers of a tab: one for each order, to one question at a time.
 
     Args:
-        session: The tab's.
+        session: The session of the tab.
     """
 
     def __init__(self, session: Session) -> None:
@@ -63,7 +63,7 @@ class Answering:
     def start_wanted(self) -> None:
         """Begin to answer, if that is wanted and the passages are there.
 
-        An answer to an earlier question is no longer shown, should it still come.
+        If an answer to an earlier question still comes, it is not shown any more.
         """
         step, session = self.session.step, self.session
         if not self._wanted or step is None or session.searching:

@@ -1,4 +1,4 @@
-"""The command `oprag play`: what it takes, and how the page is served."""
+"""The command `oprag play`: its options, and how the page is served."""
 
 from __future__ import annotations
 

@@ -34,13 +34,13 @@ class Desk:
 
     @classmethod
     def of(cls, shelf: Shelf, index: Index) -> Self:
-        """Make it of files and their index."""
+        """Make a desk of files and their index."""
         whole = shelf.read.whole
         tokens = sum(map(_tokens, whole.values()))
         return cls(shelf, index, whole, _starts(shelf.read.texts), tokens)
 
     def text_of(self, source: str, page: int | None) -> FileText | None:
-        """The text of a file, or of one page of it."""
+        """Return the text of a file, or of one page of it."""
         for each in self.shelf.read.texts:
             if each.source == source and each.page == page:
                 return each
@@ -55,9 +55,9 @@ class Step(NamedTuple):
     desk: Desk
 
     def numbers(self, order: ReadingOrder) -> list[int]:
-        """The numbers of the passages as they are read in an order.
+        """Return the numbers of the passages in the order in which they are read.
 
-        Their numbers are those of document order, in both orders.
+        A passage has the same number in both orders: that of document order.
         """
         passages = self.retrieved.passages
         numbers = list(range(1, len(passages) + 1))
@@ -66,7 +66,7 @@ class Step(NamedTuple):
         return numbers
 
     def blocks(self) -> list[str]:
-        """Each passage as it is sent, with its number and place."""
+        """Return each passage as it is sent, with its number and place."""
         passages = self.retrieved.passages
         return [
             head + passage.text
@@ -74,10 +74,10 @@ class Step(NamedTuple):
         ]
 
     def write_sent(self, order: ReadingOrder) -> str:
-        """The text that is sent in an order: the same blocks in both, moved.
+        """Return the text that is sent in an order: in both the same blocks, moved.
 
         Each block ends with the same line breaks wherever it stands (a prompt goes on
-        in a new line), so that both orders are as many tokens.
+        in a new line), so that both orders have as many tokens.
         """
         blocks = self.blocks()
         in_turn = [blocks[number - 1] for number in self.numbers(order)]
@@ -100,7 +100,7 @@ def _tokens(text: str) -> int:
 
 
 def _starts(texts: tuple[FileText, ...]) -> dict[tuple[str, int | None], int]:
-    """The start of each page in the text that `joined` makes of them."""
+    """Return the start of each page in the text that `joined` makes of them."""
     starts: dict[tuple[str, int | None], int] = {}
     ends: dict[str, int] = {}
     for each in texts:

@@ -32,14 +32,14 @@ def make_folder() -> tuple[Path, IO[bytes]]:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder, also while something is still being written into it."""
+    """Remove a folder, even while something is still being written into it."""
     end = time.monotonic() + _PATIENCE
     while folder.exists() and time.monotonic() < end:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def sweep() -> None:
-    """Remove the folders of programs that were killed, and could not do it."""
+    """Remove the folders of programs that were killed before they could do it."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         if _is_ours(folder) and not _is_held(folder):
             remove_folder(folder)
@@ -49,8 +49,8 @@ def sweep() -> None:
 def end_in_good_order() -> Iterator[None]:
     """Let SIGTERM and a closed terminal end the program as Ctrl-C does: step by step.
 
-    A server that is told to stop hands the signal on when it has; then this ends the
-    program, and what stands in `finally` is done.
+    A server that is told to stop hands the signal on once it has stopped. Then this
+    ends the program, and the code in `finally` is run.
     """
     handlers = {signal.SIGTERM: _end}
     if hasattr(signal, "SIGHUP"):  # Windows has none
@@ -75,7 +75,7 @@ def _hand_on(number: int, frame: FrameType | None) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether it is a folder that a program of this user has made."""
+    """Return whether it is a folder that a program of this user has made."""
     if folder.is_symlink() or not folder.is_dir():
         return False
     return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
@@ -103,7 +103,7 @@ else:
     import fcntl
 
     def _lock(file: IO[bytes]) -> None:
-        """Lock a file until it is closed, and be it by a kill.
+        """Lock a file until it is closed, even by a kill.
 
         Raises:
             OSError: Another program holds it.

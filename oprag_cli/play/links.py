@@ -17,11 +17,11 @@ _LARGEST = 100_000
 
 
 def chosen_options(given: Mapping[str, Any], options: SearchOptions) -> SearchOptions:
-    """Return options with those that the page or a link gives.
+    """Return options, changed by those that the page or a link gives.
 
     Args:
-        given: By name, as text or as JSON has it; what is not there stays.
-        options: Those that are changed.
+        given: Values by name, as text or as in JSON. Other options stay.
+        options: The options to change.
 
     Raises:
         ValueError: A value is none that the page offers.
@@ -69,7 +69,7 @@ def write_python(question: str, options: SearchOptions) -> str:
 
 
 def _find_differing(options: SearchOptions) -> dict[str, Any]:
-    """The options that are not as they are without any."""
+    """Return the options whose values are not the defaults."""
     usual = SearchOptions()
     names = ("token_budget", "k", "widen", "selection", "merge")
     values = {name: getattr(options, name) for name in names}

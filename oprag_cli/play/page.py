@@ -1,4 +1,4 @@
-"""The page of a tab: its parts, and what they do with the tab's session."""
+"""The page of a tab: its parts, and how they use the tab's session."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class Page:
     """One loading of the page in a tab.
 
     Args:
-        session: The tab's; it outlives the page.
-        answering: The same.
+        session: The session of the tab; it outlives the page.
+        answering: The answers of the tab; they outlive the page too.
     """
 
     def __init__(self, session: Session, answering: Answering) -> None:
@@ -80,7 +80,7 @@ class Page:
         self._busy = False
 
     def build(self, link: Mapping[str, str]) -> None:
-        """Make the parts, and fill them with what the session holds.
+        """Make the parts, and fill them with the state of the session.
 
         Args:
             link: A question and its options, if the page was opened by a link.
@@ -106,7 +106,7 @@ class Page:
         ui.timer(_LOOKS, self._look)
 
     def _follow(self, link: Mapping[str, str]) -> None:
-        """Ask what a link asks; the model gets nothing that nobody has pressed for."""
+        """Search for the question of a link, and do not ask the model."""
         session, question = self._session, link.get("q", "").strip()
         if not question:
             return
@@ -154,7 +154,7 @@ class Page:
         await self._do(lambda: self._session.arrange(options))
 
     async def _do(self, work: Callable[[], None]) -> None:
-        """Do work in a thread; what is overtaken while another runs is dropped."""
+        """Do work in a thread; if several wait for it, only the last one is done."""
         self._wanted = work
         if self._busy:
             return
@@ -169,7 +169,7 @@ class Page:
 
     async def _choose(self, event: GenericEventArguments) -> None:
         opened = self._session.opened
-        # The reader leafs through what is open; all others show the newest.
+        # The reader leafs through the open step; all others show the newest.
         step = opened.step if opened and event.sender is self._reader else None
         await self._open(step or self._session.step, int(event.args))
 
@@ -225,7 +225,7 @@ class Page:
         }
 
     def _once(self, name: str, shown: _Shown | None, view: _View[_Shown]) -> str:
-        """The view of a thing as JSON; made again only of another thing."""
+        """Return the view of a thing as JSON, made anew only for another thing."""
         if name not in self._made or self._made[name][0] is not shown:
             value = None if shown is None else view(shown)
             self._made[name] = shown, json.dumps(value)

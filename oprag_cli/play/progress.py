@@ -21,7 +21,7 @@ class Status:
     working: bool = False
     said: str = ""
     share: float | None = None
-    """The share that is done, from 0 to 1; None where that is not known."""
+    """The share that is done, from 0 to 1; None if it is not known."""
 
 
 class Progress:
@@ -30,7 +30,7 @@ class Progress:
     Args:
         texts: All that the index is to hold.
         known: Those of them that it holds already.
-        embeddings: The model, which counts what it has embedded.
+        embeddings: The model, which counts the characters it has embedded.
         show: Called with each report.
     """
 
@@ -50,7 +50,7 @@ class Progress:
         self._show = show
 
     def tell(self, documents: int, total: int | None, chunks: int) -> None:
-        """Take a report of `index_documents`, and pass on what it means."""
+        """Take a report of `index_documents`, and pass on its meaning."""
         done = (self._embeddings.characters - self._before) / max(self._todo, 1)
         said = f"Indexing: {documents:,} of {total or 0:,} files, {chunks:,} chunks"
         took = time.monotonic() - self._began

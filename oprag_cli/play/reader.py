@@ -11,30 +11,30 @@ from oprag.errors import UnreadableFileError
 from oprag.files import FilesRead, FileText, files_in, one_line, read_file
 
 LARGEST = 20_000_000
-"""Bytes of a file at most: what a machine without a GPU indexes in some minutes."""
+"""Bytes of a file at most: a machine without a GPU indexes these in some minutes."""
 
 
 class Shelf(NamedTuple):
     """The files that were read."""
 
     read: FilesRead
-    """The texts, by what the files are called on the page."""
+    """The texts, by the names that the files have on the page."""
     paths: Mapping[str, Path]
     """The path of each file, by its name."""
     sentences: tuple[str, ...]
     """One for each file of which not all can be used."""
 
     def state(self) -> tuple[object, ...]:
-        """Return what differs as soon as one of the files does."""
+        """Return a value that changes as soon as one of the files does."""
         return tuple((name, _state(path)) for name, path in self.paths.items())
 
 
 def read_shelf(paths: Iterable[tuple[Path, str]], say: Callable[[str], None]) -> Shelf:
-    """Read files and folders; what cannot be read gets a sentence.
+    """Read files and folders, and write a sentence for each that cannot be read.
 
     Args:
-        paths: Each with what it is called on the page; empty for its path.
-        say: Called with what is done, file by file.
+        paths: Each with its name on the page; empty for its path.
+        say: Called with the step that is being done, file by file.
     """
     texts: list[FileText] = []
     skipped: list[UnreadableFileError] = []
@@ -75,7 +75,7 @@ def too_large(name: str, size: int) -> str:
 
 @lru_cache(1_000)
 def _read(path: Path, size: int, changed: int) -> list[FileText]:
-    """Read a file; once, as long as it is the same."""
+    """Read a file, only once as long as it is the same."""
     del size, changed
     return read_file(path)
 
@@ -84,5 +84,5 @@ def _state(path: Path) -> tuple[int, int]:
     try:
         found = path.stat()
     except OSError:
-        return 0, 0  # reading it says what is wrong
+        return 0, 0  # reading it tells the error
     return found.st_size, found.st_mtime_ns

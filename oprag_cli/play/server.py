@@ -20,8 +20,8 @@ def make_app(workshop: Workshop, port: int) -> Guard:
     """Make the application, for a server of ASGI.
 
     Args:
-        workshop: What all tabs share.
-        port: Where it listens.
+        workshop: The state that all tabs share.
+        port: The port on which it listens.
     """
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     tabs: dict[str, tuple[Session, Answering]] = {}

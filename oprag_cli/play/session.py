@@ -37,7 +37,7 @@ class Session:
     """Reads, indexes, and asks for one tab. Its methods may be called in threads.
 
     Args:
-        workshop: What all tabs share.
+        workshop: The state that all tabs share.
     """
 
     def __init__(self, workshop: Workshop) -> None:
@@ -48,7 +48,7 @@ class Session:
         """As the page shows them."""
         self.question = ""
         self.problem = ""
-        """The reason that the question has no step; empty if there is one."""
+        """The reason why the question has no step; empty if there is one."""
         self.searching = False
         self.status = Status()
         self.desk: Desk | None = None
@@ -58,7 +58,7 @@ class Session:
         self.version = 0
         """Rises with each change that the page has not made itself."""
         self.given: list[tuple[Path, str]] = [(path, "") for path in workshop.paths]
-        """Files and folders, each with what it is called on the page."""
+        """Files and folders, each with its name on the page."""
         self.refused: list[str] = []
         """Sentences on files that cannot be used."""
         self._folder = workshop.dropped / secrets.token_hex(8)
@@ -76,15 +76,15 @@ class Session:
         return any(path == self._sample for path, _ in self.given)
 
     def place_for(self, name: str) -> Path:
-        """Return where a dropped file is to be kept; call `take` when it is there."""
+        """Return the path to keep a dropped file at; call `take` when it is there."""
         folder = self._folder / secrets.token_hex(8)
         folder.mkdir(parents=True)
-        # The ending says how the file is read; nothing else of the name is used.
+        # Only the ending of the name is used, which says how to read the file.
         ending = "".join(c for c in Path(name).suffix[1:16] if c.isalnum())
         return folder / f"file.{ending.encode('ascii', 'ignore').decode()}"
 
     def take(self, path: Path, name: str) -> None:
-        """Take a dropped file, in the place of one of the same name, or refuse it."""
+        """Take a dropped file, in place of one with the same name, or refuse it."""
         shown = as_line(name, _LONGEST_NAME)
         # At once: others may be indexed for minutes.
         shelf = read_shelf([(path, shown)], lambda _: None)
@@ -124,7 +124,7 @@ class Session:
         self.refresh()
 
     def refresh(self) -> None:
-        """Read and index what was given, in a thread."""
+        """Read and index the given files, in a thread."""
         with self._lock:
             self._wanted = True
             self._say("Reading the files …")
@@ -165,14 +165,14 @@ class Session:
         self._show_desk(Desk.of(shelf, index))
 
     def _find_shared(self, given: Sequence[tuple[Path, str]]) -> Sharing | None:
-        """The files that other tabs have too, whether or not they still are here."""
+        """Find the files that other tabs have too, even those that are removed here."""
         if paths := self.workshop.paths:
             return Sharing(real_names(paths), [(path, "") for path in paths])
         sample = [each for each in given if each[0] == self._sample]
         return Sharing([REFERENCE_NAME], sample) if sample else None
 
     def _share_desk(self, names: list[str], shelf: Shelf) -> Desk:
-        """Index files, unless another tab has done that as they are now."""
+        """Index files, unless another tab has done that with the same state of them."""
         workshop, state = self.workshop, shelf.state()
         if (made := workshop.desks.get(state)) is not None:
             return made
@@ -185,10 +185,10 @@ class Session:
         return desk
 
     def _index(self, names: list[str], shelf: Shelf, folder: Path) -> Index:
-        """Bring an index up to date; call it in turn.
+        """Bring an index up to date; the caller has the turn.
 
-        An index in the tab's folder begins as a copy of the shared one: what is there
-        already is not embedded again.
+        An index in the tab's folder begins as a copy of the shared one. So its chunks
+        are not embedded again.
         """
         workshop = self.workshop
         if not workshop.is_loaded:
@@ -219,18 +219,18 @@ class Session:
         self.version += 1
 
     def _tell(self, status: Status) -> None:
-        """Show what is done in turn, to the other tabs too."""
+        """Show the progress of the tab that has the turn, to the other tabs too."""
         self.workshop.turn.doing = status.said
         self.status = status
         self.version += 1
 
     def ask(self, question: str) -> None:
-        """Search for a question, and read what the options say."""
+        """Search for a question, and read the passages that the options choose."""
         self.question = well_formed(question).strip()
         self.arrange(self.options)
 
     def arrange(self, options: SearchOptions) -> None:
-        """Read for the question what other options say."""
+        """Read the passages for the question that other options choose."""
         with self._asking:
             self.options, desk = options, self.desk
             self.problem = ""
@@ -253,7 +253,7 @@ class Session:
 
 
 def attempt(work: Callable[[], None]) -> str:
-    """Do work; return what went wrong, for the page, or nothing."""
+    """Do work; return the error as a sentence for the page, or nothing."""
     try:
         work()
     except (OpragError, OSError) as error:

@@ -49,7 +49,7 @@ def source_view(opened: Opened) -> dict[str, Any]:
 
 
 def _turns(pages: Sequence[FileText], page: int | None) -> list[tuple[int, str]]:
-    """The pages before and after one, each with what its button says."""
+    """Return the pages before and after one, each with the text of its button."""
     numbers = [each.page for each in pages]
     if page not in numbers:
         return []
@@ -62,7 +62,7 @@ def _turns(pages: Sequence[FileText], page: int | None) -> list[tuple[int, str]]
 
 
 def _mark(text: str, spans: Sequence[Span], *, whole: bool) -> list[list[Any]]:
-    """Text and whether it is of the passage, by turns."""
+    """Return text in pieces, each with whether it is of the passage."""
     first = min((span.start for span in spans), default=0)
     last = max((span.end for span in spans), default=0)
     begin = 0 if whole else max(0, first - _AROUND)
@@ -83,9 +83,9 @@ def _mark(text: str, spans: Sequence[Span], *, whole: bool) -> list[list[Any]]:
 def _image(
     desk: Desk, name: str, page: int | None, spans: Sequence[Span]
 ) -> tuple[str, float]:
-    """The page of a PDF as the address of a picture, and where its mark begins.
+    """Return a PDF page as the address of a picture, and the start of its mark.
 
-    Empty for other files. The beginning is a share of the page's height.
+    Empty for other files. The start is a share of the page's height.
     """
     if page is None or desk.text_of(name, page) is None:
         return "", 0.0
@@ -102,7 +102,7 @@ def _image(
 def _draw(
     path: Path, changed: int, page: int, spans: tuple[Span, ...]
 ) -> tuple[bytes, float]:
-    """Draw a page, and find its mark by what differs from the page without it."""
+    """Draw a page, and find its mark by comparing it with the page without the mark."""
     from PIL import Image, ImageChops
 
     del changed  # drawn anew when the file is another

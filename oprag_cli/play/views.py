@@ -22,7 +22,7 @@ _HOVER = 400
 
 
 def files_view(session: Session) -> dict[str, Any]:
-    """The files, how far they are, and a sentence for each that is not there."""
+    """Return the files, their progress, and a sentence for each that cannot be used."""
     desk, status = session.desk, session.status
     read = {} if desk is None else desk.shelf.paths
     given = [name or str(path) for path, name in session.given if not path.is_dir()]
@@ -42,7 +42,7 @@ def files_view(session: Session) -> dict[str, Any]:
 
 
 def view_question(session: Session) -> dict[str, Any]:
-    """The question's state: what it waits for, or why it has no passages."""
+    """Return the state of the question: why it waits, or why it has no passages."""
     said = ""
     working = session.status.working
     if session.searching:
@@ -62,13 +62,13 @@ def view_question(session: Session) -> dict[str, Any]:
 
 
 def fits(step: Step) -> str:
-    """Return how much of all there is fits the budget."""
+    """Return how many of all chunks fit the budget."""
     some = len(step.retrieved.chunks)
     return f"fits {some:,} of {count_nouns(step.desk.index.chunks, 'chunk')}"
 
 
 def step_view(step: Step) -> dict[str, Any]:
-    """All that is shown of a step but the texts that are sent."""
+    """Return all that is shown of a step except the texts that are sent."""
     found, desk = step.retrieved, step.desk
     by_rank = step.numbers("rank")
     return {
@@ -84,7 +84,7 @@ def step_view(step: Step) -> dict[str, Any]:
 
 
 def passages_view(step: Step) -> list[dict[str, Any]]:
-    """The passages in document order, each with its colour and its beginning."""
+    """Return the passages in document order, each with its colour and its beginning."""
     found = step.retrieved
     short = short_names(step.desk.shelf.paths)
     last = max(len(found.passages) - 1, 1)
@@ -107,7 +107,7 @@ def passages_view(step: Step) -> list[dict[str, Any]]:
 
 
 def view_sent(step: Step) -> list[dict[str, Any]]:
-    """The text of each passage and the line before it, as they are sent."""
+    """Return the text of each passage and the line before it, as they are sent."""
     passages = step.retrieved.passages
     return [
         {"text": passage.text, "head": head}
@@ -116,7 +116,7 @@ def view_sent(step: Step) -> list[dict[str, Any]]:
 
 
 def answers_view(answering: Answering) -> dict[str, Any]:
-    """The answers, while they are written."""
+    """Return the answers, while they are written."""
     step = answering.step
     return {
         "model": answering.model,
@@ -137,9 +137,9 @@ def answers_view(answering: Answering) -> dict[str, Any]:
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Leave out of names the folder that they share; of none, if two become the same.
+    """Cut the folder that names share off them, or off none if two became the same.
 
-    The names of dropped files have no folder, and stay as they are.
+    The names of dropped files have no folder, and stay unchanged.
     """
     names = list(names)
     folders = [str(Path(name).parent) for name in names if len(Path(name).parts) > 1]
@@ -157,7 +157,7 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def place_within(passage: Passage) -> str:
-    """The citation without the name, under which it stands."""
+    """Return the citation without the name, under which it stands."""
     return passage.citation.removeprefix(passage.document_name).lstrip(", ")
 
 
@@ -178,7 +178,7 @@ def _say(step: Step) -> str:
 
 
 def _documents(step: Step) -> list[dict[str, Any]]:
-    """The documents that are read, as they follow one another in the context."""
+    """Return the documents that are read, in the order of the context."""
     desk = step.desk
     marks: dict[str, list[list[int]]] = {}
     for number, passage in enumerate(step.retrieved.passages, start=1):

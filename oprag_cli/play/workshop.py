@@ -1,4 +1,4 @@
-"""What all tabs share: the command's options, the embedding model, the turn."""
+"""The state that all tabs share: the options, the embedding model, the turn."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PlayEmbeddings(SentenceTransformerEmbeddings):
         self._free = Condition()
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """One vector per text, in the order of the texts."""
+        """Return one vector per text, in the order of the texts."""
         vectors: list[list[float]] = []
         for start in range(0, len(texts), _AT_ONCE):
             with self._free:
@@ -47,7 +47,7 @@ class PlayEmbeddings(SentenceTransformerEmbeddings):
         return vectors
 
     def embed_query(self, text: str) -> list[float]:
-        """The vector to search with; texts that are being embedded wait for it."""
+        """Return the vector to search with; texts of a run in progress wait for it."""
         with self._free:
             self._asked += 1
         try:
@@ -59,11 +59,11 @@ class PlayEmbeddings(SentenceTransformerEmbeddings):
 
 
 class Turn:
-    """The turn to index: one tab has it at a time, and the others see what it does."""
+    """The turn to index: one tab has it at a time, and the others see its work."""
 
     def __init__(self) -> None:
         self.doing = ""
-        """What the tab that has it is doing, for people."""
+        """The work of the tab that has the turn, for people."""
         self._lock = Lock()
 
     @contextmanager
@@ -71,7 +71,7 @@ class Turn:
         """Wait for the turn, and have it.
 
         Args:
-            say: Called with what is waited for, as often as that changes.
+            say: Called with the work it waits for, each time that it changes.
         """
         said = None
         while not self._lock.acquire(timeout=_LOOK):
@@ -87,7 +87,7 @@ class Turn:
 
 @dataclass
 class Workshop:
-    """State that all tabs share: the command's options, and what is made of them."""
+    """State that all tabs share: the command's options, and objects made of them."""
 
     paths: Sequence[Path]
     """Files and folders that every new tab begins with."""
@@ -98,7 +98,7 @@ class Workshop:
     turn: Turn = field(default_factory=Turn)
     """Held while a model is loaded, and while files are indexed."""
     desks: dict[object, Desk] = field(default_factory=dict)
-    """What tabs have made of the same files, by the state of these files."""
+    """The desks that tabs have made of the same files, by the state of these files."""
     dropped: Path = field(init=False)
     """The folder of files dropped on tabs; removed when the program ends."""
     _held: IO[bytes] = field(init=False)
@@ -113,13 +113,13 @@ class Workshop:
         return self._embeddings is not None
 
     def embeddings(self) -> PlayEmbeddings:
-        """Return the embedding model, loaded at the first call. Have the turn."""
+        """Return the embedding model, loaded at the first call. Take the turn first."""
         if self._embeddings is None:
             model = load_model(self.embedding_model, make_console(stderr=True))
             self._embeddings = PlayEmbeddings(model)
         return self._embeddings
 
     def close(self) -> None:
-        """Remove what was dropped."""
+        """Remove the dropped files."""
         self._held.close()
         remove_folder(self.dropped)
