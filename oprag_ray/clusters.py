@@ -20,8 +20,8 @@ minutes."""
 def connect(address: str) -> Iterator[Any]:
     """Connect this process to a Ray cluster.
 
-    A connection that the application has is used as it is, whatever the address says,
-    and stays when this ends.
+    If the application has a connection, it is used unchanged, whatever the address,
+    and it stays when this ends.
 
     Args:
         address: See `index_on_ray`.
@@ -38,7 +38,7 @@ def connect(address: str) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    # A cluster of one's own needs no page of its own; others have theirs already.
+    # A local cluster needs no dashboard; other clusters have theirs already.
     own = {"include_dashboard": False} if address == "local" else {}
     try:
         if address not in {"auto", "local"}:
@@ -61,7 +61,7 @@ def connect(address: str) -> Iterator[Any]:
 
 
 def check_address(address: str) -> None:
-    """Refuse what is no address, and Ray's client, over which Ray Data does not run."""
+    """Refuse a text that is no address, and Ray's client, on which Ray Data fails."""
     host, _, port = str(address).rpartition(":")
     is_place = host and port.isdecimal() and "://" not in host
     if address not in {"auto", "local"} and not is_place:

@@ -50,15 +50,15 @@ def index_on_ray(
     gpus_per_worker: float = 0,
     show_progress: ShowProgress = True,
 ) -> IndexingReport:
-    """Make a vector store hold documents as they are now, with a Ray cluster.
+    """Bring a vector store up to date with documents, on a Ray cluster.
 
     The index is the one that `index_documents` makes in one process: the same ids,
     texts, metadata and vectors, by the same rules. Each document is split, embedded
     and written by one worker. Run it again after a crash of a worker, a node or
-    this process: what is there stays, and the rest is done.
+    this process: the finished work stays, and the rest is done.
 
     Args:
-        documents: What `index_documents` takes: a folder, which this process reads, or
+        documents: As for `index_documents`: a folder, which this process reads, or
             the framework's documents. Or a Ray Dataset: its column `text` is the text,
             a column `metadata` may hold a mapping, every other column is metadata,
             and one of them names the document (`source`, `file_path`, …). Rows of one
@@ -69,15 +69,15 @@ def index_on_ray(
         address: `"HOST:PORT"` of the head node; `"auto"` for the cluster that this
             machine is a part of; `"local"` for one of this machine alone, which ends
             with the run. No `ray://`. A connection that this process has is used,
-            whatever it says.
+            whatever the address.
         splitter: A LangChain splitter or a LlamaIndex node parser, as `index_documents`
             takes it; None for oprag's of whole sentences.
         scope: See `index_documents`, as for the next three.
-        remove_missing: What is missing is deleted by this process, at the end.
+        remove_missing: Missing documents are deleted by this process, at the end.
         replace: The same.
         unsupported_metadata: The same.
-        batch_size: Chunks that are embedded and written at once. Of about so many
-            is a block, which one worker has at a time.
+        batch_size: Chunks that are embedded and written at once. A block, which one
+            worker has at a time, holds about as many.
         workers: Processes that index; two numbers for the least and the most.
         cpus_per_worker: Cores that Ray keeps for each: 1 or more for a model that
             computes on them.
@@ -85,8 +85,8 @@ def index_on_ray(
         show_progress: See `index_documents`.
 
     Returns:
-        What was done, by document; of a store that nobody else writes to, the same as
-        one process reports.
+        A report of the work, by document. If nobody else writes to the store, it is
+        the same as one process returns.
 
     Raises:
         ClusterError: The cluster cannot be reached, or could not finish the run.
@@ -163,7 +163,7 @@ def index_on_ray(
 def _blocks(
     named: Iterable[tuple[str, list[Any]]], framework: Framework[Any], batch_size: int
 ) -> Iterator[list[tuple[str, list[Any]]]]:
-    """Yield documents, each with all its parts, of about so many chunks together."""
+    """Yield blocks of whole documents, each of about `batch_size` chunks."""
     block: list[tuple[str, list[Any]]] = []
     characters = 0
     for name, parts in named:
@@ -204,7 +204,7 @@ def _parts(ray: Any, written: Any, address: str) -> Generator[WorkerResult, None
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Have Ray Data's logger report only what is wrong."""
+    """Have Ray Data's logger report only warnings and errors."""
     logger = logging.getLogger("ray.data")
     before = logger.level
     logger.setLevel(logging.WARNING)

@@ -75,8 +75,8 @@ def open_target(make_store: Callable[[], Any], splitter: Any) -> IndexTarget:
 class Worker:
     """Splits, embeds and writes documents, one block after the other.
 
-    Args are those of `index_on_ray`; `before`: what the store held; `options`: of the
-    run, see `oprag.indexing.RunOptions`.
+    The arguments are those of `index_on_ray`, and `before`, the state of the store
+    before the run, and `options`, see `oprag.indexing.RunOptions`.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Worker:
         self._options = options
 
     def __call__(self, table: Any) -> Any:
-        """Return what was done, or what ends the run, and the warnings."""
+        """Return the report, or the error that ends the run, and the warnings."""
         framework, scope = self._target.framework, self._options["scope"]
         documents = (
             split_document(given, framework, self._unsupported_metadata, scope)
@@ -120,7 +120,7 @@ class Worker:
 
 
 def _sendable(done: Any) -> Any:
-    """Return a report or an error without what cannot be pickled."""
+    """Return a report or an error without the parts that cannot be pickled."""
     if isinstance(done, IndexingReport):
         failed = (one._replace(error=carried(one.error)) for one in done.failed)
         return replace(done, failed=tuple(failed))

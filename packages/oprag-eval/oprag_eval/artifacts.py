@@ -43,7 +43,7 @@ class Cache:
             raise UnreadableFileError(message, path=path, reason=str(error)) from error
 
     def read(self, key: bytes) -> bytes | None:
-        """Return what is kept; None where nothing is."""
+        """Return the value of a key; None if there is none."""
         asked = self._file.execute("SELECT value FROM made WHERE key = ?", (key,))
         found: tuple[bytes] | None = asked.fetchone()
         return found and found[0]
@@ -55,7 +55,7 @@ class Cache:
 
 
 class Artifacts:
-    """Made things by what they are made of; without a folder in memory."""
+    """Made things by the facts they are made of; without a folder in memory."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._cache = Cache(folder, "made")
@@ -67,7 +67,7 @@ class Artifacts:
         """Return a copy of a thing, made now if it never was.
 
         `of` is everything that decides it: texts, settings, models. Another request for
-        the same thing meanwhile waits for it. Where making fails nothing is kept.
+        the same thing meanwhile waits for it. If making fails, nothing is kept.
         """
         source = json.dumps([kind, of], sort_keys=True, ensure_ascii=True)
         key = hashlib.sha256(source.encode("ascii")).digest()
@@ -78,7 +78,7 @@ class Artifacts:
                     held = json.dumps(await make(), sort_keys=True).encode("ascii")
                     self._cache.write([(key, held)])
         finally:
-            # Who waits has the lock in hand; who comes later finds the thing itself.
+            # Tasks that wait have the lock in hand; later ones find the thing itself.
             self._locks.pop(key, None)
         return dict(json.loads(held))
 
@@ -90,12 +90,12 @@ _BATCH = 256
 
 
 class Vectors:
-    """Unit vectors of an embedding model, from a file where they are known.
+    """Unit vectors of an embedding model, from a file if they are known.
 
     Args:
         embeddings: The model.
-        name: What tells it from other models: its vectors are kept under this name.
-        folder: Where the file is kept; None: in memory.
+        name: Tells it from other models: its vectors are kept under this name.
+        folder: The folder of the file; None: in memory.
     """
 
     def __init__(
@@ -106,11 +106,11 @@ class Vectors:
         self._cache = Cache(folder, "vectors")
 
     def of_texts(self, texts: Sequence[str]) -> Matrix:
-        """One row per text, in the order of the texts, each of length 1."""
+        """Return one row per text, in the order of the texts, each of length 1."""
         return self._rows(texts, "text", self._embeddings.embed_documents)
 
     def of_query(self, query: str) -> Matrix:
-        """The vector to search with, of length 1."""
+        """Return the vector to search with, of length 1."""
         embed = self._embeddings.embed_query
         row: Matrix = self._rows([query], "query", lambda one: [embed(one[0])])[0]
         return row

@@ -35,12 +35,12 @@ _KEPT = 64
 documents, and of all that one question is asked of. A run asks in the order of the
 set."""
 _FOUND_OF_ALL = 1000
-"""Chunks that are found for a question that is asked of all documents, where no number
+"""Chunks that are found for a question that is asked of all documents, if no number
 is asked for: as many as fill the largest budgets."""
 
 
 class Bench:
-    """Documents, their chunks and vectors, the model, and a place for what is made.
+    """Documents, their chunks and vectors, the model, and the cache.
 
     Args:
         dataset: Questions and documents.
@@ -48,14 +48,14 @@ class Bench:
         vectors: Of the embedding model.
         token_counter: Counts budgets and contexts; None for cl100k.
         window: Tokens that the model reads and writes; None when not known.
-        max_reply: Of these, what is kept for the reply.
+        max_reply: Of these, the tokens kept for the reply.
         cache: Folder for what systems make of a document (trees, pages, gists);
             None: in memory.
         seed: Of everything that is drawn.
         temperature: Of the model; None: its provider's.
         answer_style: How answers are asked for; reports read it from the run's
-            settings, where it has the same name.
-        wording: In which words it is asked; None: our own.
+            settings, in which it has the same name.
+        wording: The words in which it is asked; None: our own.
     """
 
     def __init__(
@@ -101,12 +101,12 @@ class Bench:
         return trial
 
     def chunks(self, document: Document, splitting: Splitting) -> list[Hit]:
-        """A document's chunks in reading order, with positions and token counts."""
+        """Return a document's chunks in order, with positions and token counts."""
         kind, name = ("chunks", splitting), document.doc_id
         return self.kept(kind, name, lambda: splitting.hits(document, self.counter))
 
     def chunk_vectors(self, document: Document, splitting: Splitting) -> Matrix:
-        """One row per chunk, in the same order."""
+        """Return one row per chunk, in the same order."""
         texts = [hit.text for hit in self.chunks(document, splitting)]
         kind, name = ("vectors", splitting), document.doc_id
         return self.kept(kind, name, lambda: self.vectors.of_texts(texts))
@@ -118,15 +118,15 @@ class Bench:
         search: Search = "vectors",
         k: int | None = None,
     ) -> list[Hit]:
-        """Chunks of the question's documents, best first.
+        """Return the chunks of the question's documents, best first.
 
         Args:
             question: It is searched for with `query_text`.
             splittings: How the documents are cut; several: chunks of all of them.
             search: How chunks are found. Of equals, those come first that stand
                 first, in the order of documents and positions.
-            k: What each of the searches finds, at most; None: all chunks, and 1,000
-                where the question is asked of all documents.
+            k: Chunks that each of the searches finds, at most; None: all chunks, and
+                1,000 if the question is asked of all documents.
         """
 
         def rank() -> list[Hit]:
@@ -148,7 +148,7 @@ class Bench:
     def _searched(
         self, question: Question, splittings: tuple[Splitting, ...]
     ) -> tuple[list[Hit], list[Matrix]]:
-        """The chunks of a question's documents, and their vectors."""
+        """Return the chunks of a question's documents, and their vectors."""
 
         def gather() -> tuple[list[Hit], list[Matrix]]:
             hits: list[Hit] = []
@@ -163,10 +163,10 @@ class Bench:
         return self.kept("searched", (self._names_of(question), splittings), gather)
 
     def kept(self, kind: Hashable, name: Hashable, make: Callable[[], Made]) -> Made:
-        """Return what a system makes without a model, made once while it is in use.
+        """Return a thing made without a model, which is made once while it is in use.
 
-        `kind` is what it is, and everything else that decides it; `name` what it is
-        made of. Of one kind the longest unused goes.
+        `kind` is its kind and everything else that decides it; `name` names its
+        material. Of one kind, the thing that was unused for longest is dropped.
         """
         held = self._held.setdefault(kind, OrderedDict())
         if name in held:
@@ -180,7 +180,7 @@ class Bench:
 
 
 def query_text(question: Question) -> str:
-    """Return the query: the question, and its options where it has some.
+    """Return the query: the question, and its options if it has some.
 
     Source:
         DOS RAG's code searches with the options; we do so for every system.
@@ -201,7 +201,7 @@ class WordSearch(ChunkStore):
         self._bm25 = Bm25(self)
 
     def fused(self, question: str, found: Sequence[int], k: int) -> list[int]:
-        """Fuse what a vector search found with what the question's words find.
+        """Fuse the results of a vector search with those for the question's words.
 
         Returns:
             Places, best first; see `oprag.stores.Bm25.fused`.

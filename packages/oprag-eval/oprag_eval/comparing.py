@@ -1,4 +1,4 @@
-"""The same as `oprag sweep`, as a Python call that returns rows."""
+"""`oprag sweep` as a Python call that returns rows."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def compare_systems(
     Args:
         documents: Texts by name, or a folder of files.
         questions: The file of questions, see `read_own`.
-        systems: Those of the catalogue as they are written on the command line, such as
+        systems: Those of the catalogue, written as on the command line, such as
             `"dos-rag:size=50"`, and your own: a function of a question, a retriever, or
             a query engine. With one of your own, all systems search all documents.
         embeddings: Of the catalogue's systems.
         budgets: Tokens of the context; empty: as `oprag sweep` chooses them.
-        model: Answers; None: what passages hold is measured, and there is no answer.
+        model: Answers; None: there is no answer, only the passages are measured.
         judge: A function from a row to a score from 0 to 1.
         out: Folder of the run with its page, which is continued if it is there; None:
             nothing is kept.
@@ -135,7 +135,7 @@ def _settings(plan: Plan, dataset: Dataset, reader: Model) -> dict[str, Any]:
 
 
 def _ask(plan: Plan, bench: Bench, directory: RunDirectory) -> None:
-    """Ask in a thread of its own, which has an event loop of its own."""
+    """Ask in a separate thread, which has its own event loop."""
     offline = bench.model.name == OFFLINE
     with ThreadPoolExecutor(1) as pool:
         asking = run(plan, bench, directory, concurrency=1 if offline else 4)

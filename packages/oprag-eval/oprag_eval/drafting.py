@@ -71,13 +71,13 @@ async def draft_questions(
 ) -> Drafts:
     """Have a model write questions on parts that are spread over the documents.
 
-    Each names the passage that answers it, as the model quotes it. What is not in the
-    part word for word, or does not hold the answer, is left out.
+    Each names the passage that answers it, as the model quotes it. A question is left
+    out if its quote is not in the part word for word, or does not hold the answer.
 
     Args:
         documents: By id.
         model: Writes them.
-        wanted: Questions, at most; fewer where there are not as many parts.
+        wanted: Questions, at most; fewer if there are not as many parts.
         seed: Of the choice of parts.
         at_once: Calls at a time.
         advanced: Called with the number of replies, and of all.
@@ -124,7 +124,7 @@ def choose_parts(
 
 
 def _row(reply: str, part: _Part) -> Mapping[str, Any] | str:
-    """Read a reply; a text says why it is left out."""
+    """Read a reply, or return as a text why it is left out."""
     found = _OBJECT.search(reply)
     try:
         said = _Reply.model_validate(json.loads(found[0] if found else ""))

@@ -1,4 +1,4 @@
-"""An estimate of what a run will send, before anything is sent.
+"""An estimate of the calls and tokens of a run, before anything is sent.
 
 A sample of the questions is asked of a stand-in that counts every prompt and gives
 fixed replies: once it always answers, once it always declines and looks everything up.
@@ -74,7 +74,7 @@ class RunEstimate:
 
 
 def of_several(estimates: Sequence[RunEstimate]) -> RunEstimate:
-    """Add up what the runs of several sets take; failures are shown with each."""
+    """Add up the totals of the runs of several sets; failures are shown with each."""
     systems = {
         name: (
             _total(each.systems[name][0] for each in estimates),
@@ -97,14 +97,14 @@ async def estimate_run(
     sample: int = 10,
     advanced: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> RunEstimate:
-    """Estimate what a plan takes. No model is asked; texts are embedded.
+    """Estimate the calls and tokens of a plan. No model is asked; texts are embedded.
 
     Answers are taken to be short (20 tokens; with an explanation 60, a long answer of
     LongRAG 100), summaries as long as they may be, gists a quarter of their pages.
-    What is asked of a question is scaled from the sample to all questions and runs,
-    what is made of a document from the sample's documents to all.
+    Calls for a question are scaled from the sample to all questions and runs, calls for
+    a document from the sample's documents to all.
 
-    The sample is spread evenly over the plan's questions. What is made for it is not
+    The sample is spread evenly over the plan's questions. Texts made for it are not
     kept; vectors are. `advanced` is called with each step in which texts are embedded,
     and the number of all.
     """
@@ -148,7 +148,7 @@ class _Counting(Model):
         """By whether something was made of documents."""
 
     async def complete(self, call: Call) -> Completion:
-        """Reply as a model might that declines always, or never."""
+        """Reply like a model that always declines, or never does."""
         text = self._text(call)
         most = call.max_output_tokens
         said = max(self.count(text), _REPLY_TOKENS.get(call.kind, _OTHER_REPLY))
@@ -188,7 +188,7 @@ def times(usage: TokenUsage, factor: float) -> TokenUsage:
 
 
 async def _ask(arms: Sequence[Arm], question: Question, bench: Bench) -> dict[str, str]:
-    """Ask a question of all arms; give why it cannot be asked, by arm."""
+    """Ask a question of all arms; return by arm why it cannot be asked."""
     failed: dict[str, str] = {}
     for arm in arms:
         try:

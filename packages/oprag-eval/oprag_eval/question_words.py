@@ -2,7 +2,7 @@
 
 One task line for each set says how its answers are to look, because its measure
 compares words: QMSum's are sentences, Qasper's may be yes or no. All words here are our
-own; what they say is given with its source.
+own; their content is given with its source.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Source:
 
 WordingSource: TypeAlias = Literal["own", "paper"]
 """`"own"`: the same for every set, but for its task line; all may be declined.
-`"paper"`: what the papers' prompts say."""
+`"paper"`: the content of the papers' prompts."""
 
 _OPEN_REFUSAL = f"""
 If the text does not hold the answer to the question, write the following and \
@@ -96,11 +96,11 @@ class Task(NamedTuple):
     """The words that are particular to a set."""
 
     material: str = ""
-    """The kind of text, for the papers' prompts; empty where no paper asks the set."""
+    """The kind of text, for the papers' prompts; empty if no paper asks the set."""
     form: str = ""
     """The form of an open answer; empty: in as few words as it takes."""
     units: str = ""
-    """The task of LongRAG's first call, where its paper asks the set."""
+    """The task of LongRAG's first call, if its paper asks the set."""
 
 
 _NO_TASK = Task()
@@ -149,7 +149,7 @@ _OWN_FORMS = {
     "longbench/qmsum": "in one or more sentences",
     "longbench/qasper": f"{_TERSE}; to a question that asks for yes or no, yes or no",
 }
-"""Task lines of our own prompts, where they differ from the usual one."""
+"""Task lines of our own prompts, if they differ from the usual one."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class Wording:
     """Whether the model may decline; the steps of Self-Route before the last one
     always let it, or nothing would be routed."""
     task: Task = _NO_TASK
-    """Our own words have nothing of it but the form."""
+    """Our own words use only its form."""
 
     def template(
         self, style: AnswerStyle, *, options: bool, routing: bool = False
@@ -183,10 +183,10 @@ class Wording:
     def _of_paper(
         self, style: AnswerStyle, *, options: bool, may: bool, routing: bool
     ) -> str:
-        """DOS RAG's prompts in brackets, else those of Self-Route.
+        """Return DOS RAG's prompt for the style `"brackets"`, else that of Self-Route.
 
-        DOS RAG's options may not be declined. Self-Route says what is to be done
-        before the text and again behind it.
+        DOS RAG's options may not be declined. Self-Route gives the task before the
+        text and again behind it.
         """
         if style == "brackets":
             body = _PAPER_EXPLAINED if options else _PAPER_BRIEF
@@ -215,7 +215,10 @@ class Wording:
         return "\n\n".join(examples)
 
     def said(self, reply: str) -> str:
-        """Return what counts of a reply to LongRAG: in the paper, behind `answer:`."""
+        """Return the part of a LongRAG reply that counts.
+
+        In the paper it is the part after `answer:`.
+        """
         of_paper = self.source == "paper" and self.task.units
         found = _AFTER_ANSWER.search(reply) if of_paper else None
         return found[1] if found else reply
@@ -228,7 +231,7 @@ def wording_for(
     decline: bool = True,
     style: AnswerStyle = "letter",
 ) -> Wording:
-    """Choose the words for a set; by its name the task line is found.
+    """Choose the words for a set, whose name gives the task line.
 
     Raises:
         InvalidOptionError: No paper asks this set.

@@ -49,9 +49,9 @@ def answer_call(
 
     Args:
         question: With options it is asked as a multiple-choice question.
-        context: What the model may read.
+        context: The text that the model may read.
         style: How the answer is to be written.
-        wording: In which words it is asked.
+        wording: The words in which it is asked.
         routing: Whether a refusal leads on to another step: it may always be refused.
         decline: `"tool"` for a refusal by a call instead of by the word.
     """
@@ -87,10 +87,10 @@ def read_reply(
 
     Args:
         reply: As the model wrote it; the prediction keeps its explanation.
-        question: What was asked; None: an open question.
+        question: The question; None: an open question.
         style: How the answer was asked for. A reply in the style `"brackets"` may say
             of one part of the text that the question is unanswerable from it, and go
-            on to an option. So where a choice names one, only a refusal that comes
+            on to an option. So if a choice names one, only a refusal that comes
             first counts.
         routing: Whether a refusal leads on to another step: then it declines by the
             rule of Self-Route.

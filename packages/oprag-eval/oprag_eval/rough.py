@@ -1,7 +1,7 @@
-"""What a table takes, roughly, from counts alone: its data is not read.
+"""A rough estimate of a table's tokens, from counts alone: its data is not read.
 
 The counts are those of the papers and their data sets: questions, documents, and mean
-tokens of what a question is asked of.
+tokens of the text that a question is asked of.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ _PROMPT = 150
 """Tokens of a prompt beside the context."""
 _REPLIES = {"letter": 20, "brackets": 60}
 _GIST = 4
-"""A gist is taken to have so small a part of its page."""
+"""A gist is taken to have its page's tokens divided by this."""
 _TREE = 1.5
-"""A tree's summaries read so many times the document."""
+"""A tree's summaries read the document so many times."""
 _PAGED = 2
 """ReadAgent reads a document so often for its pages and gists."""
 
@@ -71,7 +71,7 @@ class Rough(NamedTuple):
 
 
 def known(recipe: Recipe) -> bool:
-    """Whether the counts of all its sets are known."""
+    """Return whether the counts of all its sets are known."""
     return all(name in SIZES for name in recipe.sets)
 
 

@@ -1,8 +1,8 @@
 """Means and differences with 95 % intervals: over documents, or over questions.
 
 Questions on one document share its text, its splitting and its difficulties: a run on
-ten books with a hundred questions each has seen ten books, not a thousand. So what
-varies is measured between documents, each with all its questions. A few documents say
+ten books with a hundred questions each has seen ten books, not a thousand. So the
+variance is measured between documents, each with all its questions. A few documents say
 nothing about others: intervals are then over questions, on these documents.
 """
 
@@ -29,7 +29,7 @@ FEWEST_PAIRS = 30
 """Questions below which a difference has no interval worth showing: nearly all of them
 hold the truth, because they leave nearly everything open."""
 _DIGITS = 12
-"""Kept of every figure, so that 0.3 - (0.1 + 0.2) is no difference."""
+"""Digits kept of every figure, so that 0.3 - (0.1 + 0.2) is no difference."""
 _FEWEST = 2
 _KNOWN = 1e9
 """Degrees of freedom of a variance that is known."""
@@ -63,11 +63,14 @@ class Spread:
     error: float
     """Standard error."""
     freedom: float
-    """Degrees of freedom; 0 where one group says nothing about others."""
+    """Degrees of freedom; 0 if one group says nothing about others."""
     questions: int
 
     def reach(self, doubt: float) -> float:
-        """How far the truth may be from the centre on one side, but for a doubt."""
+        """Return how far the truth may be from the centre on one side.
+
+        `doubt` is the chance that it is further.
+        """
         return _quantile(self.freedom, doubt) * self.error
 
 
@@ -84,11 +87,11 @@ class Comparison(Spread):
     worse: int
     """Questions on which it is lower."""
     p: float
-    """Chance of such a difference, or a larger one, where there is none."""
+    """Chance of such a difference, or a larger one, if in truth there is none."""
 
 
 def as_array(values: Sequence[float | None]) -> Values:
-    """Return scores as an array, with NaN where there is none."""
+    """Return scores as an array, with NaN for each that is None."""
     return np.array([np.nan if v is None else float(v) for v in values])
 
 
@@ -101,14 +104,14 @@ class Pairing:
     square: float
     """Mean of their squares."""
     most: float
-    """The largest difference that was seen, up or down; 1 where there is none."""
+    """The largest difference that was seen, up or down; 1 if there is none."""
     questions: int
 
     def below(self, doubt: float, times: float = 1.0, *, least: bool = False) -> float:
         """Say how far the first may be below the second, but for a doubt.
 
-        One question is added at each end, and more the less doubt may be left: where
-        all differences are one way, the half that does for an interval is too few.
+        One question is added at each end, and more of them for less doubt. If all
+        differences are one way, the half that does for an interval is too few.
 
         Args:
             doubt: Chance that it is further.
@@ -126,7 +129,7 @@ class Pairing:
 
 
 def pair_questions(first: Values, second: Values) -> Pairing | None:
-    """Pair the questions that two arms have; None where there are not two."""
+    """Pair the questions that two arms have; None if there are not two."""
     differences = np.round(first - second, _DIGITS)
     given = differences[~np.isnan(differences)]
     if len(given) < _FEWEST:
@@ -138,7 +141,7 @@ def pair_questions(first: Values, second: Values) -> Pairing | None:
 def clusters_of(questions: Sequence[Question]) -> list[int]:
     """Group questions that share a document, directly or through others.
 
-    A question that is asked of all documents of a set is a group of its own: the
+    A question that is asked of all documents of a set is a separate group: the
     documents are then the same for all, and only questions vary.
 
     Returns:
@@ -168,17 +171,17 @@ def clusters_of(questions: Sequence[Question]) -> list[int]:
 
 
 class Sampling:
-    """What questions are a sample of: other documents, or other questions on these.
+    """The population behind the questions: other documents, or questions on these.
 
     A mean of scores from 0 to 1 has Wilson's interval, as if it were over fewer
-    questions where questions on one document are alike (the design effect; at least 1,
+    questions when those on one document are alike (the design effect; at least 1,
     at most the questions on a document). To a difference, half a question is added at
     each end, so that no interval has no width; the ends are the largest difference
-    that was seen, up and down. Each added half stands alone, on no document: where two
+    that was seen, up and down. Each added half stands alone, on no document: if two
     arms hardly differ, that is no sign that questions on one document are alike.
 
     Student's t allows for the design effect being measured on few documents: it has as
-    many degrees of freedom as there are documents, fewer where some have most of the
+    many degrees of freedom as there are documents, fewer if some have most of the
     questions, and more the fewer questions there are on one (with one each, nothing is
     measured between documents).
 
@@ -245,13 +248,13 @@ class Sampling:
         return _comparison(spread, int((given > 0).sum()), int((given < 0).sum()))
 
     def _given(self, values: Values) -> tuple[Values, Groups]:
-        """Leave out what is NaN; return the others and their groups."""
+        """Leave out values that are NaN; return the others and their groups."""
         present = ~np.isnan(values)
         return values[present], self._group_of[present]
 
 
 def sampling_of(questions: Sequence[Question]) -> Sampling:
-    """Say what questions are a sample of, by the documents that they are on."""
+    """Return the sampling of questions, by the documents that they are on."""
     sampling = Sampling(clusters_of(questions))
     if not any(question.doc_ids for question in questions):
         sampling.unit = "questions"
@@ -262,7 +265,7 @@ class _Design(NamedTuple):
     """How much less questions say because some are on one document."""
 
     effect: float
-    """Times as many questions are needed; 1 where each says something of its own."""
+    """Times as many questions are needed; 1 if each says something new."""
     freedom: float
     """Degrees of freedom of the variance between documents."""
     shared: float
@@ -276,7 +279,7 @@ def _design(given: Values, groups: Groups, count: int, added: float = 0.0) -> _D
         given: The values.
         groups: Group of each.
         count: Number of groups.
-        added: Sum of the squares of what is added to the values and stands alone.
+        added: Sum of the squares of the added values, which stand alone.
     """
     questions = len(given)
     counts = np.bincount(groups, minlength=count)
@@ -332,8 +335,8 @@ def _spread(given: Values, design: _Design) -> Spread:
     total = alone + 2 * _ADDED
     centre = alone * mean / total
     squares = alone * float((given**2).mean()) + 2 * _ADDED * most**2
-    # What arms share with a document cancels, so that the design effect of a
-    # difference is near 1, and the less it is measured the less it is in doubt.
+    # The parts that arms share with a document cancel. So the design effect of a
+    # difference is near 1, and the less it is measured, the less it is in doubt.
     doubted = math.sqrt(design.shared * (1 - 1 / design.effect))
     freedom = design.freedom * design.shared
     return Spread(
@@ -346,7 +349,7 @@ def _spread(given: Values, design: _Design) -> Spread:
 
 
 def _within(spread: Spread) -> tuple[float, float, float]:
-    """The mean and its interval, which stays on the scale and holds the mean."""
+    """Return the mean and its interval, which stays on the scale and holds the mean."""
     low, high = _DIFFERENCES
     if spread.freedom:
         half = spread.reach(_TAIL)
@@ -396,7 +399,7 @@ def adjusted(chances: Sequence[float]) -> list[float]:
     """Correct the p of several comparisons for their number.
 
     Returns:
-        The corrected p, in the same order. What is below 0.05 there is no accident
+        The corrected p, in the same order. One below 0.05 is no accident
         in 95 % of such families of comparisons.
 
     Source:

@@ -22,7 +22,7 @@ Count: TypeAlias = Annotated[int, Field(ge=1)]
 
 @dataclass(frozen=True)
 class Piece:
-    """One part of what the model was given to read, in the order it was given."""
+    """One part of the text that the model was given, in the order it was given."""
 
     document: str
     """Id of the document."""
@@ -44,12 +44,12 @@ class Context(NamedTuple):
 
 @dataclass(frozen=True)
 class Step:
-    """One of several model calls that a question took, and what came back."""
+    """One of several model calls that a question took, and its reply."""
 
     name: str
     """The kind of call: a step of Self-Route, `long`, `short`, `look_up`."""
     reply: str
-    """The reply, as it came."""
+    """The reply, unchanged."""
     declined: bool
     """Whether it declined."""
     usage: TokenUsage
@@ -60,24 +60,24 @@ class Attempt:
     """One system's answer to one question."""
 
     prediction: str
-    """The answer as it is scored; empty when it declined."""
+    """The answer that is scored; empty when it declined."""
     reply: str
-    """The model's last reply, as it came."""
+    """The model's last reply, unchanged."""
     pieces: tuple[Piece, ...]
     """The pieces that the model read for it, in that order."""
     context_tokens: int
     """Tokens of the context of the last call, separators included."""
     route: str = ""
-    """The step whose reply is final; empty where a system does not route."""
+    """The step whose reply is final; empty if the system does not route."""
     steps: tuple[Step, ...] = ()
     """Every call of this question, for a system that makes several."""
     whole: bool | None = None
-    """Whether the full documents that it read were whole; None where it read none."""
+    """Whether the full documents that it read were whole; None if it read none."""
     texts: tuple[str, ...] = ()
-    """Of its pieces, the texts that stand in no document, in their order; empty where
-    they are not kept, as of summaries."""
+    """Of its pieces, the texts that stand in no document, in their order; empty if
+    they are not kept, as with summaries."""
     self_answered: bool = False
-    """Whether the system came with its answer, and the run's model gave none."""
+    """Whether the system gave its own answer, and the run's model gave none."""
     usage: Mapping[str, TokenUsage] = field(default_factory=dict)
     """Tokens of the model calls by stage: `retrieve` and `answer`, of this question;
     `index`, of all that was made of its documents beforehand (summaries, gists): the
@@ -87,8 +87,8 @@ class Attempt:
 class System(ABC):
     """One way from a question to an answer.
 
-    Systems hold settings and nothing else; what they work with (documents, vectors,
-    the model, the cache) is the bench.
+    Systems hold settings and nothing else. The bench holds their material: documents,
+    vectors, the model, the cache.
     """
 
     name: str
@@ -100,7 +100,7 @@ class System(ABC):
         return True
 
     def settings(self) -> dict[str, Any]:
-        """Return all that it was made with but its name, as plain JSON values."""
+        """Return all its settings except its name, as plain JSON values."""
         made = {key: value for key, value in vars(self).items() if key != "name"}
         plain: dict[str, Any] = json.loads(json.dumps(made, default=asdict))
         return plain

@@ -27,16 +27,17 @@ def choice_match(
 ) -> bool:
     """Return whether a reply names the right option.
 
-    `"official"` is what published ∞Bench En.MC figures were made with, fault by
-    fault. The first rule that applies decides:
+    `"official"` has the rules of the published ∞Bench En.MC figures, fault by fault.
+    The first rule that applies decides:
 
     1. Blanks around the reply do not count. An empty reply is wrong.
     2. A first character in `ABCD` is the choice, so *Certainly: A* chooses C.
     3. A reply that equals the letter or the option's text is right.
-    4. Of line breaks and `" ' . , ? ! { }` blanks are made, runs of blanks become
+    4. Line breaks and `" ' . , ? ! { }` become blanks, and runs of blanks become
        one. The first of `answer is:`, `answer:`, `answer is`, `option is` that occurs
-       (in that order, case-sensitive) decides: what follows it and one more character
-       must begin with the letter or the option's text. So *Answer: C* is not read.
+       (in that order, case-sensitive) decides. The text after it, without its
+       first character, must begin with the letter or the option's text. So *Answer: C*
+       is not read.
     5. The first word that is a part of `ABCD` is the choice.
 
     `"fixed"` reads `(C)`, `**C**`, *Answer: C*, *Certainly: A* and the option's text
@@ -45,7 +46,7 @@ def choice_match(
 
     1. The reply is the option's text (case, punctuation and articles aside): right.
     2. The last statement of an answer (*answer is …*, *Answer: …*, *correct option
-       would be …*) decides: what follows begins with the letter or the option's
+       would be …*) decides: the rest begins with the letter or the option's
        text, or names that letter alone in its first clause (*the answer: it's C*).
        The last, because a reply that reasons decides at its end.
     3. A letter at the beginning, bare or in brackets or quotes, is the choice.
@@ -58,7 +59,7 @@ def choice_match(
     before a reason (*A because …*).
 
     Args:
-        prediction: What the reader answered.
+        prediction: The reader's answer.
         gold_letter: The right option's letter: `A` to `D`; up to `Z` for `"fixed"`.
         gold_text: The right option's text, not empty.
         options: How many options there are, for `"fixed"`.
@@ -117,7 +118,7 @@ def bracketed_match(
     """Return whether the last `[[n]]` names the right option; without one, it is wrong.
 
     Args:
-        prediction: What the reader answered.
+        prediction: The reader's answer.
         gold_option: Index of the right option, 0 = first, as in `Question`.
         rules: See `bracketed_option`.
     """
@@ -175,7 +176,7 @@ def _leading_letter(reply: str, last: str) -> str | None:
 
 
 def _letters(reply: str, last: str) -> Iterator[re.Match[str]]:
-    """Capitals that are alone, are not denied and are no article."""
+    """Yield the capitals that stand alone, are not denied and are no article."""
     for match in re.finditer(rf"(?<![\w'’])([A-{last}])(?![\w'’-]\w|\w)", reply):
         if _DENIED.search(reply[: match.start()]):
             continue

@@ -40,7 +40,7 @@ def evidence_recall(evidence: Spans, kept: Spans, *, kind: EvidenceKind) -> bool
 
 
 def _united(spans: Spans) -> list[tuple[int, int]]:
-    """The same characters as spans that are apart, ascending."""
+    """Return the same characters as spans that are apart, ascending."""
     united: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if united and start <= united[-1][1]:
@@ -54,8 +54,9 @@ def wrong_order(places: Iterable[tuple[Hashable, float]]) -> float | None:
     """Return the share of pairs of passages that are in the wrong order.
 
     0 in document order, 1 in reverse, about a half in random or score order. Kendall's
-    τ is 1 minus twice the share. Pairs of two documents have no order of their own and
-    are not counted; neither are two passages at one place. Takes n log n steps.
+    τ is 1 minus twice the share. Passages of two documents have no order: such a
+    pair is not counted. Two passages at one place are not counted either. Takes n log n
+    steps.
 
     Args:
         places: (document, position) of each passage, in the order in which the

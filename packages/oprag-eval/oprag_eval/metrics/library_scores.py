@@ -23,14 +23,14 @@ def corpus_bleu(
 
     BLEU = penalty · (p_1 · … · p_n)^(1/n), where p_i is the share of the
     predictions' i-grams that occur in their references (each as often as in the
-    reference that has it most often). penalty = 1 where the predictions hold more
+    reference that has it most often). penalty = 1 if the predictions hold more
     tokens, c, than the references, r, else exp(1 − r / c); r adds up the shortest
     reference of each question. Some p_i = 0, or no token: 0. Case counts; tokens
     are those of WMT's `13a` tokenizer. Not smoothed: one answer of fewer than
     `max_order` tokens alone scores 0.
 
     Args:
-        predictions: What the reader answered, one per question, at least one.
+        predictions: The reader's answers, one per question, at least one.
         references: For each question, the answers that are right.
         max_order: 1 for BLEU-1, up to 4 for BLEU-4.
 
@@ -87,7 +87,7 @@ def rouge_l(prediction: str, references: Sequence[str]) -> float:
     give every answer in another script 0; on ASCII texts the two are the same.
 
     Args:
-        prediction: What the reader answered.
+        prediction: The reader's answer.
         references: Answers that are right, at least one; never a bare string.
 
     Returns:
@@ -121,20 +121,22 @@ def meteor(prediction: str, references: Sequence[str], *, wordnet: Any = None) -
     punctuation by NLTK's Treebank tokenizer, the text taken as one sentence.
 
     Args:
-        prediction: What the reader answered.
+        prediction: The reader's answer.
         references: Answers that are right, at least one; never a bare string.
         wordnet: A corpus reader with a method `synsets`. None: NLTK's WordNet, whose
             data must be installed.
 
     Returns:
         From 0 to 1.
+
+    Raises:
         UnreadableFileError: WordNet's data is not installed or damaged. Never a
             score without synonyms instead: it would be lower without a word.
 
     Source:
         Banerjee and Lavie 2005; NLTK's `meteor_score` at its defaults, as the
         `evaluate` library of the DOS RAG paper (arXiv:2506.03989, appendix A.4)
-        calls it. That one splits into sentences first, which differs where a full
+        calls it. That one splits into sentences first, which differs if a full
         stop is inside an answer.
     """
     from nltk.tokenize import word_tokenize

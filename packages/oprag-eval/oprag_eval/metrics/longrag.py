@@ -40,7 +40,7 @@ def _kind(character: str) -> str:
 
 
 def run_text(tokens: Iterable[str]) -> str:
-    """Tokens as text in which a run of them can be searched for as a string.
+    """Return tokens as a text in which a run of them can be searched for.
 
     No token holds a blank, so blanks around each keep the runs on their borders.
     """
@@ -59,7 +59,7 @@ def longrag_match(prediction: str, references: Sequence[str]) -> bool:
     reference's tokens of the answer's. Tokens are those of `plain_tokens`: NFD,
     lower case, articles kept. A side without tokens matches nothing.
 
-    This is what reproduces the figures that LongRAG (arXiv:2406.15319) reports as
+    This reproduces the figures that LongRAG (arXiv:2406.15319) reports as
     exact match; strict `exact_match` is 12 to 14 points lower on the same outputs.
 
     Args:

@@ -46,10 +46,10 @@ def token_f1(prediction: str, references: Sequence[str]) -> float:
     With n words in common, counted as often as both sides have them:
     precision = n / words of the prediction, recall = n / words of the reference,
     F1 = 2 · precision · recall / (precision + recall). No word in common: 0, also
-    where neither side has a word left. Words are those of `answer_words`.
+    if neither side has a word left. Words are those of `answer_words`.
 
     Args:
-        prediction: What the reader answered.
+        prediction: The reader's answer.
         references: Answers that are right, at least one; never a bare string.
 
     Returns:
@@ -85,7 +85,7 @@ def exact_match(prediction: str, references: Sequence[str]) -> bool:
     laxer by 12 to 14 points on that paper's own outputs. Never compare the two.
 
     Args:
-        prediction: What the reader answered.
+        prediction: The reader's answer.
         references: Answers that are right, at least one; never a bare string.
 
     Source:
@@ -109,7 +109,7 @@ def first_number_match(prediction: str, references: Sequence[str]) -> bool:
     Compared as text, so leading zeros count. A reply without digits is wrong.
 
     Args:
-        prediction: What the reader answered.
+        prediction: The reader's answer.
         references: Numbers that are right, at least one; never a bare string.
 
     Source:

@@ -1,1 +1,1 @@
-"""The authors' rules where they differ from this project's, losses included."""
+"""The authors' rules that differ from this project's, losses included."""

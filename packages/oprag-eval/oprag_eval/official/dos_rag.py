@@ -40,8 +40,8 @@ def split_officially(
     these pieces come out at once, before the chunk that is open.
 
     Returns:
-        The chunks in the order in which they come out, which is what the authors take
-        for the order of the document.
+        The chunks in the order in which they come out. The authors take this for the
+        order of the document.
 
     Source:
         `split_text` of github.com/alex-laitenberger/dos-rag-eval; reproduced from its
@@ -70,7 +70,7 @@ def split_officially(
 def _parts(
     text: str, chunk_size: int, counter: TokenCounter
 ) -> Iterator[tuple[Span, int] | list[Span]]:
-    """Yield sentences and clauses with their tokens, lists of words as they are."""
+    """Yield sentences and clauses with their tokens, and lists of words alone."""
     for start, end in punkt_sentence_spans(text):
         tokens = counter(" " + text[start:end])
         if tokens <= chunk_size:
@@ -161,7 +161,7 @@ def join_officially(chosen: Sequence[Hit]) -> str:
 
 
 class OfficialSplitting(Splitting):
-    """The authors' chunks, as what is searched."""
+    """The authors' chunks, for the search."""
 
     def hits(self, document: Document, counter: NamedTokenCounter) -> list[Hit]:
         """Return a document's chunks, each with its number and its spans."""

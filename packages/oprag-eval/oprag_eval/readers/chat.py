@@ -29,7 +29,7 @@ _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 
 
 class ChatModel(Model):
-    """Asks a chat model; failures in passing are for its client to ask again.
+    """Asks a chat model; its client repeats the calls that fail in passing.
 
     Args:
         client: Any chat model of LangChain.
@@ -39,7 +39,7 @@ class ChatModel(Model):
     def __init__(self, client: BaseChatModel, name: str) -> None:
         self.name = name
         self._client = client
-        self._count = resolve_token_counter(None)  # of what is not reported
+        self._count = resolve_token_counter(None)  # for tokens that are not reported
         self._declining: Any = None
         with contextlib.suppress(NotImplementedError):  # as LangChain says it
             tool = {"type": "function", "function": DECLINE_TOOL}

@@ -1,4 +1,4 @@
-"""A cap on what a run may spend, kept before each call and not after it."""
+"""A cap on the spending of a run, kept before each call and not after it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Spending:
         max_tokens: Tokens of prompts and replies together; None for no cap.
         max_cost: In the currency of the price; None for no cap.
         price: Of the model; None when not known.
-        record: File that every call is entered in, so that what a killed run had
-            spent counts when it is resumed; None: none is kept.
+        record: File in which every call is entered, so that the spending of a killed
+            run counts when it is resumed; None: none is kept.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Spending:
         return tokens if cost is None else f"{tokens}, cost {cost:,.4f}"
 
     def settle(self, usage: TokenUsage) -> None:
-        """Enter what a call took, and wake all that wait for it."""
+        """Enter the tokens of a call, and wake all that wait for it."""
         if usage != _NO_TOKENS:
             self.used += usage
             if self._record is not None:
@@ -80,7 +80,7 @@ class Spending:
         ):
             taken, spent = of(together), of(self.used)
             if cap is not None and taken is not None and taken > cap:
-                # Not what was spent: calls that are under way will add to it.
+                # Not the amount spent: calls that are under way will add to it.
                 message = (
                     f"{option} {cap:.10g} could be passed by the next call. What is "
                     "answered is kept: run it again with a higher cap to continue."
@@ -95,8 +95,8 @@ class Spending:
 class CappedModel(Model):
     """A model whose calls are counted against a cap.
 
-    Where a call does not say how many tokens a reply may have, it is `longest_reply`:
-    without an end to it no cap would hold.
+    If a call does not say how many tokens a reply may have, the limit is
+    `longest_reply`, because without a limit no cap would hold.
     """
 
     def __init__(
@@ -110,8 +110,8 @@ class CappedModel(Model):
     async def complete(self, call: Call) -> Completion:
         """Reply, if the cap allows it.
 
-        Where it does only if calls under way take less than they can, it waits for
-        them.
+        If the cap allows it only when calls under way take less than they can, it waits
+        for them.
 
         Raises:
             SpendingCapError: A cap could be passed, whatever the calls under way take.

@@ -1,8 +1,8 @@
 """A run on disk: its settings, and one line per answer as it comes.
 
-A killed run loses at most the line that was being written; what is there is not asked
-again. When all is asked, the file is put in the order of the plan, so that a run that
-was interrupted, or asked many questions at once, ends with the same bytes.
+A killed run loses at most the line that was being written; the answers that are there
+are not asked for again. When all is asked, the file is put in the order of the plan. So
+a run that was interrupted, or asked many questions at once, ends with the same bytes.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class LineFile:
         self._file.close()
 
     def add(self, values: Mapping[str, Any]) -> None:
-        """Add one line; of one that cannot be written nothing is there."""
+        """Add one line whole, or nothing of it if it cannot be written."""
         line, begin = json_line(values), self._file.tell()
         written = 0
         try:
@@ -62,9 +62,9 @@ class LineFile:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a file; none where it is not there.
+    """Return the lines of a file; none if the file is not there.
 
-    A last line that a kill left unfinished is none.
+    A last line that a kill left unfinished is left out.
     """
     found = []
     written = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
@@ -106,11 +106,11 @@ def alone_in(folder: Path) -> Iterator[None]:
 _SETTINGS = "run.json"
 ANSWERS = "answers.jsonl"
 ERRORS = "errors.jsonl"
-"""Questions without an answer; absent where all have one."""
+"""Questions without an answer; absent if all have one."""
 _OF_A_RUN = {"data", "systems", "budgets"}
 _VERSION = "format"
 FORMAT = 7
-"""Of the files of a run; another one is refused."""
+"""Version of the files of a run; another one is refused."""
 
 
 class AnswerKey(NamedTuple):
@@ -156,7 +156,7 @@ class RunDirectory:
             raise InvalidOptionError(message, option=key.partition(":")[0], value=now)
 
     def settings(self) -> dict[str, Any]:
-        """The settings that the run was begun with."""
+        """Return the settings that the run was begun with."""
         path = self.path / _SETTINGS
         try:
             read: dict[str, Any] = json.loads(path.read_text("utf-8"))
@@ -173,11 +173,11 @@ class RunDirectory:
         return read
 
     def answers(self) -> list[dict[str, Any]]:
-        """All answers so far, in the order of the file."""
+        """Return all answers so far, in the order of the file."""
         return self.lines(ANSWERS)
 
     def lines(self, name: str) -> list[dict[str, Any]]:
-        """Return the lines of one of its files; none where the file is not there."""
+        """Return the lines of one of its files; none if the file is not there."""
         return read_lines(self.path / name)
 
     def write_lines(self, name: str, lines: Iterable[Mapping[str, Any]]) -> None:
@@ -189,7 +189,7 @@ class RunDirectory:
         write_whole(self.path / name, encoded(text))
 
     def write_errors(self, errors: Sequence[Mapping[str, Any]]) -> None:
-        """Write what could not be answered; without errors, remove the file."""
+        """Write the questions without an answer; if all have one, remove the file."""
         if errors:
             self.write_lines(ERRORS, errors)
         else:

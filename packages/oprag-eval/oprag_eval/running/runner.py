@@ -76,7 +76,7 @@ class Plan:
         """Leave out a kind of system.
 
         Returns:
-            The plan of the others, None where there are none; and the names left out.
+            The plan of the others, None if there are none; and the names left out.
         """
         out = dict.fromkeys(
             a.system.name for a in self.arms if isinstance(a.system, kind)
@@ -86,7 +86,7 @@ class Plan:
         return (plan if plan.arms else None), [*out]
 
     def keys(self) -> list[AnswerKey]:
-        """In the order in which they are kept: an arm's questions together."""
+        """Return the keys in the order of the file: an arm's questions together."""
         return [arm.key(question) for arm in self.arms for question in self.questions]
 
 
@@ -101,7 +101,7 @@ class RunReport:
     errors: list[dict[str, Any]] = field(default_factory=list)
     """Questions without an answer: the key, and the error's type and message."""
     stopped: SpendingCapError | None = None
-    """The cap that was reached; None where there was none."""
+    """The cap that was reached; None if there was none."""
 
     @property
     def complete(self) -> bool:

@@ -31,7 +31,7 @@ class BenchModel(PromptedModel):
 
     `calls` makes the call of a prompt out of its values; without it the question is
     asked of the `context`. The model may decline the prompts of `routing`. `said`
-    gives what counts of a reply.
+    gives the part of a reply that counts.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class BenchModel(PromptedModel):
         return self._bench.model.name
 
     async def carry_out(self, dialogue: Dialogue[_ResultT]) -> _ResultT:
-        """Do what a dialogue asks for; return its result."""
+        """Carry out the requests of a dialogue, and return its result."""
         bench = self._bench
         request = advance(dialogue)
         while not isinstance(request, Finished):

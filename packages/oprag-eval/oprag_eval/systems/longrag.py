@@ -28,7 +28,7 @@ from oprag_eval.systems.retrieved import Compat
 
 Links: TypeAlias = Literal["found", "none"]
 """`"found"`: those that the set lists, or in the texts, else neighbours in a folder
-(`oprag.units`). `"none"`: every document is a unit, as where a set gives units."""
+(`oprag.units`). `"none"`: every document is a unit, as in sets of units."""
 
 _OPTIONS = ContextOptions()
 _SEARCHED = 200
@@ -57,7 +57,7 @@ class LongRag(System):
     """Tokens of the chunks that are searched."""
     links: Links = "found"
     compat: Compat = "fixed"
-    """`"official"` groups as the authors' code does, and loses what that loses: see
+    """`"official"` groups as the authors' code does, and loses the same documents: see
     `oprag.units.group_documents`."""
 
     def __post_init__(self) -> None:
@@ -137,7 +137,7 @@ class LongRag(System):
     def _grouped(
         self, names: Sequence[str], bench: Bench
     ) -> tuple[set[str], UnitIndex]:
-        """The documents that are in units, and their units; no names: all documents."""
+        """Return the documents that are in units, and the units; no names: all."""
         read = [
             bench.dataset.documents[name] for name in names or bench.dataset.documents
         ]
@@ -161,7 +161,7 @@ def _call(
     prompt: str,
     values: Mapping[str, str],
 ) -> Call:
-    """The call of one of the long reader's prompts.
+    """Make the call for one of the long reader's prompts.
 
     With options the call that gives the final answer is a multiple-choice question.
     """

@@ -1,6 +1,6 @@
 """A system of somebody else's: a function, a retriever, or a query engine.
 
-It is asked as it is, and what comes back is read: texts, documents of LangChain, nodes
+It is asked unchanged, and its result is read: texts, documents of LangChain, nodes
 of LlamaIndex, passages of oprag, or a response with its sources and an answer.
 """
 
@@ -34,37 +34,37 @@ _PASSAGES = (
     "documents",
 )
 _ANSWERS = ("response", "answer", "result")
-"""Keys of a mapping that comes back."""
+"""Keys of a mapping that is a result."""
 _TEXTS = ("page_content", "text", "content")
-"""Where a passage has its text."""
+"""Names under which a passage has its text."""
 
 
 class Received(NamedTuple):
-    """What a system of somebody else's gave for a question."""
+    """The result of somebody else's system for a question."""
 
     passages: list[tuple[str, Mapping[str, Any]]]
     """Their texts and metadata, in the order they came."""
     answer: str | None = None
-    """Its own answer; None where it retrieves alone."""
+    """Its own answer; None if it only retrieves."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnSystem(System):
     """Asks a function or a component; texts are found again in the documents.
 
-    What it searches is its own affair: it gets the question alone. A sync function is
+    It decides where it searches, and gets the question alone. A sync function is
     asked in a thread.
     """
 
     name: str
     ask: Callable[[str], Any]
-    """A question to what comes back, or to an awaitable of it."""
+    """Takes a question, and gives the result or an awaitable of it."""
 
     budgeted = False
     """It decides how much is read."""
 
     def settings(self) -> dict[str, Any]:
-        """Return its name: what it does is not known."""
+        """Return its name; nothing else is known of it."""
         return {"own": self.name}
 
     async def attempt(
@@ -73,7 +73,7 @@ class OwnSystem(System):
         budget: int | None,  # noqa: ARG002 -- it has none
         bench: Bench,
     ) -> Attempt:
-        """Ask, place what was read, and have it answered where there is no answer."""
+        """Ask, place the passages, and have them answered if there is no answer."""
         found = receive(self.name, await self._asked(question.question))
         pieces, texts = place(found, bench.dataset.documents)
         text = _SEPARATOR.join(text for text, _ in found.passages)
@@ -112,7 +112,7 @@ def load_own(target: str) -> OwnSystem:
 
 
 def load_object(option: str, target: str) -> Any:
-    """Import `module:name`; `option` is what an error names."""
+    """Import `module:name`; an error names the `option`."""
     module, colon, name = target.partition(":")
     takes = "It takes MODULE:NAME, such as my_module:retriever."
     if not (module and colon and name):
@@ -133,7 +133,7 @@ def own_system(component: Any, name: str = "") -> OwnSystem:
     """Make a system of a function, a retriever or a query engine.
 
     Args:
-        component: As `receive` reads what it gives.
+        component: Its results are read by `receive`.
         name: Of its row; empty: its own.
 
     Raises:
@@ -153,7 +153,7 @@ def own_system(component: Any, name: str = "") -> OwnSystem:
 
 
 def receive(name: str, given: Any) -> Received:
-    """Read what came back.
+    """Read the result of a system.
 
     Raises:
         InvalidOptionError: It is nothing that holds passages.
@@ -200,7 +200,7 @@ def _unreadable(name: str, given: Any) -> InvalidOptionError:
 def place(
     found: Received, documents: Mapping[str, Document]
 ) -> tuple[tuple[Piece, ...], tuple[str, ...]]:
-    """Find passages again in the documents, as they stand.
+    """Find passages again in the documents, word for word.
 
     Returns:
         A piece for each passage, in order, and the texts of those that stand nowhere,

@@ -46,8 +46,8 @@ class Raptor(System):
     """Reads the best nodes of its documents' trees that fit the budget, best first.
 
     The tree is collapsed: chunks and summaries compete as equals, by cosine. Each
-    document has a tree of its own; the nodes of all of a question's are one pool. The
-    defaults are the DOS RAG paper's.
+    document has its own tree. The nodes of all documents of a question are one pool.
+    The defaults are the DOS RAG paper's.
     """
 
     name: str = "raptor"
@@ -145,7 +145,7 @@ class Raptor(System):
 
 
 def _pieces(node: Hit) -> tuple[Piece, ...]:
-    """One, but for the authors' chunks that are no slice of their document."""
+    """Return one piece; several for authors' chunks that are no slice of a document."""
     if "note" in node.metadata:
         return (Piece(node.metadata["doc_uri"], note=node.metadata["note"]),)
     return pieces_of(node)
@@ -180,7 +180,7 @@ def soft_clusters(
         vectors: One row per text.
         sizes: Tokens of each.
         max_tokens: Tokens of a cluster at most: a larger one is clustered again, and
-            where that leaves it whole, cut into neighbours. One text may exceed it.
+            if that leaves it whole, cut into neighbours. One text may exceed it.
         seed: Of UMAP and of the mixtures.
 
     Returns:
@@ -238,14 +238,14 @@ def _reduced(vectors: Matrix, neighbours: int, seed: int) -> Any:
         n_components=min(_DIMENSIONS, len(vectors) - 2),
         metric="cosine",
         random_state=seed,
-        n_jobs=1,  # what a seed demands; unsaid, UMAP warns of it
+        n_jobs=1,  # a seed demands it, or UMAP warns
     )
     # A text unlike all others has no place; the middle is as good as any.
     return np.nan_to_num(reducer.fit_transform(vectors).astype(np.float64))
 
 
 def _memberships(points: Any, seed: int) -> list[list[int]]:
-    """Fit the mixture that the criterion prefers; give who belongs to each part."""
+    """Fit the mixture that the criterion prefers; return the members of each part."""
     from sklearn.mixture import GaussianMixture
     from threadpoolctl import threadpool_limits
 

@@ -34,9 +34,9 @@ async def pages_of(
 ) -> tuple[list[Span], TokenUsage]:
     """Divide a text into pages that end where the model says a reader would pause.
 
-    Parts are sentences, as the DOS RAG paper has it. The model is not asked where a
-    page can end in one place only; where its reply names none, the page ends with the
-    passage. What lies between two sentences belongs to the one before.
+    Parts are sentences, as in the DOS RAG paper. If a page can end in one place only,
+    the model is not asked. If its reply names no place, the page ends with the passage.
+    Text between two sentences belongs to the one before.
 
     Returns:
         The pages in reading order, which together are the text, and the tokens of all
@@ -72,7 +72,7 @@ async def pages_of(
 
 
 def _breaks(words: Sequence[int], page_words: int) -> list[int]:
-    """Places after which the next page may end, as numbers of parts.
+    """Return the places after which the next page may end, as numbers of parts.
 
     As in the authors' notebook, a place is before the part with which there are
     enough words; the last one is behind the passage.

@@ -1,4 +1,4 @@
-"""Systems that read the best chunks: vanilla RAG, OP-RAG, DOS RAG, what is default.
+"""Systems that read the best chunks: vanilla RAG, OP-RAG, DOS RAG, the defaults.
 
 They are one pipeline. Vanilla RAG and DOS RAG differ in the order alone, as in the
 DOS RAG paper.
@@ -66,17 +66,17 @@ class Retrieved(System):
 
     @property
     def budgeted(self) -> bool:
-        """Whether a budget bounds what is read, and not a number of chunks."""
+        """Whether a budget bounds the text that is read, and not a number of chunks."""
         return self.top_n is None
 
     async def attempt(
         self, question: Question, budget: int | None, bench: Bench
     ) -> Attempt:
-        """Read what was chosen and answer."""
+        """Read the chosen chunks and answer."""
         return await read(question, self.context(question, budget, bench), bench)
 
     def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
-        """Choose and order; no model is asked."""
+        """Choose and order the chunks; no model is asked."""
         if self.compat == "official":
             return self._official(question, budget, bench)
         options = ContextOptions(
@@ -104,7 +104,7 @@ class Retrieved(System):
     def _official(
         self, question: Question, budget: int | None, bench: Bench
     ) -> Context:
-        """Documents follow one another in the order of the set."""
+        """Choose as the authors do; documents follow in the order of the set."""
         ranked = bench.ranked(question, OfficialSplitting(self.unit, *self.size))
         kept = fill_officially(ranked, budget or 0, bench.counter)
         if self.order == "document":

@@ -1,4 +1,4 @@
-"""Self-Route (arXiv 2407.16833): chunks first, the full documents where they fail."""
+"""Self-Route (arXiv 2407.16833): chunks first, the full documents if they fail."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class SelfRoute(System):
     paper's two steps: 5 chunks of 300 words, then the full documents they are of.
 
     The last step alone reads all documents of a question, in the order of the set:
-    what retrieval is measured against. Without a known window (`Bench.window`)
-    everything is sent, and it is for the provider to refuse it; else the middle of
-    what is too long is left out.
+    the baseline of retrieval. Without a known window (`Bench.window`) everything is
+    sent, and it is for the provider to refuse it. Else the middle of a text that is
+    too long is left out.
     """
 
     name: str = "self-route"
@@ -90,7 +90,7 @@ class SelfRoute(System):
 
 
 def _whole(question: Question, bench: Bench) -> list[Hit]:
-    """Every document of a question as a hit."""
+    """Return every document of a question as a hit."""
     return [
         Hit(d.text, {"document_id": d.doc_id})
         for d in bench.dataset.documents_of(question)
