@@ -184,7 +184,7 @@ def _open(ask: Callable[[], object]) -> None:
         package = (error.name or "").partition(".")[0].replace("_", "-")
         message = f"That --store needs a package: pip install {package}."
         raise stop(message) from error
-    except Exception as error:  # each store's client has errors of its own
+    except Exception as error:  # each store's client has its own errors
         raise stop(
             f"The --store cannot be opened: {read_error_message(error)}"
         ) from error

@@ -155,7 +155,7 @@ def update(
         if not isinstance(cause, ChromaError):
             raise
         message = f"Chroma cannot read or write {path}: {cause}"
-        if not isinstance(cause, InvalidArgumentError):  # then the index is as it was
+        if not isinstance(cause, InvalidArgumentError):  # then the index is unchanged
             message += ". If the index is damaged, delete this folder, and index again."
         raise OSError(message) from error
     return Index(store, chunks, report, path, collection)

@@ -180,7 +180,7 @@ class Session:
             if (made := workshop.desks.get(state)) is not None:
                 return made
             desk = Desk.of(shelf, self._index(names, shelf, workshop.folder))
-            workshop.desks.clear()  # of files as they were before
+            workshop.desks.clear()  # of earlier states of the files
             workshop.desks[state] = desk
         return desk
 

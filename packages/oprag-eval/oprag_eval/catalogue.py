@@ -1,4 +1,4 @@
-"""Every system by name, and systems made from what a user writes on a command line.
+"""Every system by name, and systems made from the specs of a command line.
 
 A spec is a name, or a name and settings: `dos-rag`, `dos-rag:size=200,name=dos-200`.
 A list is written with plus signs: `recommended:size=256+64`.
@@ -110,11 +110,11 @@ SYSTEMS: Mapping[str, SystemEntry] = {
 
 
 def make_system(spec: str) -> System:
-    """Make a system from what a user wrote.
+    """Make a system from a spec.
 
     Returns:
-        The system. Where settings are given and no `name` is among them, it is
-        named by the whole spec, so that it has a row of its own beside the plain one.
+        The system. If settings are given and no `name` is among them, it is
+        named by the whole spec, so that it has a separate row beside the plain one.
     """
     name, _, listed = spec.partition(":")
     entry = SYSTEMS.get(name)

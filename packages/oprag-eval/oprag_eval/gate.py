@@ -45,9 +45,9 @@ class Change:
     worse: int
     better: int
     p: float
-    """Chance of such a drop where there is none, corrected for the number of arms."""
+    """Chance of such a drop if there is none, corrected for the number of arms."""
     seen_from: float | None
-    """The smallest drop that would be called worse in four of five runs; None where
+    """The smallest drop that would be called worse in four of five runs; None if
     none would."""
 
     @property
@@ -67,7 +67,7 @@ class Under:
 
 
 def measure_named(name: str, summary: Summary) -> str:
-    """Return the measure that a name means; `recall` is that of what passages hold."""
+    """Return the measure that a name means; `recall` is that of the passages."""
     known = {measure for arm in summary.arms for measure in arm.measures}
     wanted = name
     if name == "recall":
@@ -105,7 +105,7 @@ def compare_runs(
     """Compare the arms that two runs share, on the questions that both asked.
 
     Questions are the same by their words and their document, whatever their number. A
-    drop is called worse by a one-sided test of the questions that changed: exact where
+    drop is called worse by a one-sided test of the questions that changed: exact if
     each is right or wrong, else by 20,000 random signs (seed 42). The p are corrected
     for the number of arms (Holm), so that all arms together are called worse without a
     regression in at most 5 % of runs.
@@ -169,7 +169,7 @@ def _change(
 
 
 def drop_chance(drops: Sequence[float]) -> float:
-    """Return the chance of such a drop, or a larger one, where there is none.
+    """Return the chance of such a drop, or a larger one, if there is none.
 
     Source:
         McNemar 1947, in its exact form; Pitman 1937, random signs.
@@ -192,7 +192,7 @@ def _tail(trials: int, least: int, chance: float) -> float:
 
 
 def smallest_seen(questions: int, differ: float, doubt: float) -> float | None:
-    """Say which drop would be called worse in four of five runs.
+    """Return the smallest drop that would be called worse in four of five runs.
 
     Args:
         questions: Questions that both runs ask.
@@ -200,7 +200,7 @@ def smallest_seen(questions: int, differ: float, doubt: float) -> float | None:
         doubt: Share of runs without a drop that may be called worse.
 
     Returns:
-        In steps of half a point; None where no drop is large enough.
+        In steps of half a point; None if no drop is large enough.
     """
     for step in range(1, int(1 / _STEP) + 1):
         drop = step * _STEP
@@ -229,7 +229,7 @@ def power_of(questions: int, drop: float, differ: float, doubt: float) -> float:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a gate says of a run."""
+    """The verdict of a gate on a run."""
 
     under: tuple[Under, ...] = ()
     changes: tuple[Change, ...] = ()

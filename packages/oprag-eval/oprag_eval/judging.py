@@ -19,7 +19,7 @@ Judge: TypeAlias = Callable[[Row], Any]
 
 
 def judge_answers(directory: RunDirectory, dataset: Dataset, judge: Judge) -> None:
-    """Have the answers judged that are not yet; what it says is kept.
+    """Have the answers judged that are not yet, and keep the scores.
 
     Raises:
         InvalidOptionError: It gives no score.

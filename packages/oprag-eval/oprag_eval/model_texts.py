@@ -1,4 +1,4 @@
-"""Summaries, page breaks, gists and look-ups: what a model is asked, and asked once."""
+"""Summaries, page breaks, gists and look-ups: the calls of a model, made once each."""
 
 from __future__ import annotations
 
@@ -105,9 +105,9 @@ def look_up_call(question: str, gists: Sequence[str], pages: int) -> Call:
 
 
 async def kept_reply(bench: Bench, call: Call) -> Completion:
-    """Reply to a call, from the cache where the model was asked the same before.
+    """Reply to a call, from the cache if the model was asked the same before.
 
-    A tree or a set of gists that was interrupted goes on where it was.
+    A tree or a set of gists that was interrupted goes on from there.
     """
 
     async def make() -> Facts:

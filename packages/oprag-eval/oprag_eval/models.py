@@ -49,7 +49,7 @@ class Call:
     kind: CallKind
     """The purpose of the call."""
     prompt: str
-    """The whole prompt, as it is sent."""
+    """The whole prompt that is sent."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """The facts in the prompt, see `CallKind`; for models that do not read
     prompts, such as the offline reader."""
@@ -69,7 +69,7 @@ class Completion:
     """The reply of a model."""
 
     text: str
-    """The reply, as it came; without a reasoning block in front of it."""
+    """The reply, unchanged except for a reasoning block in front, which is left out."""
     usage: TokenUsage
     """As the provider reported it; else counted, and marked as estimated."""
     called: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Whether a final reply is a refusal: what is scored, where nobody can ask again.
+"""Whether a final reply is a refusal, for scores: nobody can ask again.
 
 Self-Route's own rule takes every reply that mentions the word for a refusal, because
 that costs a call and loses no answer. Here it would lose one.
@@ -25,7 +25,7 @@ def is_refusal(reply: str) -> bool:
     its `answer` is the word.
 
     Args:
-        reply: Without reasoning. What is behind its first two sentences, or 200
+        reply: Without reasoning. Text after its first two sentences, or 200
             characters, does not count.
     """
     opening, goes_on = cut_judged_part(reply)

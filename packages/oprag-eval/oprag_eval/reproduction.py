@@ -1,7 +1,7 @@
 """A paper's table asked again: its figures and its conditions.
 
 `published.csv` holds the papers' figures, in percent, with the papers' models,
-embeddings and splitting: a reference, not a baseline of one's own run. Each file of
+embeddings and splitting: a reference, not a baseline for your run. Each file of
 `recipes/` holds the conditions of one table: the sets, the readers, the options of the
 run, the budgets, the arms, and which published figure each arm has.
 """
@@ -34,9 +34,9 @@ class Pair:
     second: str
     measure: str
     ours: Comparison | None
-    """None where it was not asked on every set."""
+    """None if it was not asked on every set."""
     paper: float | None
-    """None where the paper does not print both figures."""
+    """None if the paper does not print both figures."""
 
 
 _FILE = Path(__file__).with_name("published.csv")
@@ -55,10 +55,10 @@ class Published:
     measure: str
     """As `scores.jsonl` names it; or `token_share`, of all answers together."""
     model: str
-    """The reader; `retrieval alone` where none was asked."""
+    """The reader; `retrieval alone` if none was asked."""
     method: str
     tokens: int | None
-    """The budget, or the mean tokens that were read; None where it is not given."""
+    """The budget, or the mean tokens that were read; None if it is not given."""
     value: float
     """From 0 to 1, as our measures are."""
     source: str
@@ -75,7 +75,7 @@ def all_published() -> tuple[Published, ...]:
     table as well; its text gives 34.32 for Llama's whole context, and Self-Route's
     paper 76.42 for GPT-4o's on En.MC. OP-RAG's score order was measured with 128
     chunks (En.QA) and 192 (En.MC) of 128 tokens. Self-Route's own tables have 5 chunks
-    of Contriever's, where the method does not say otherwise.
+    of Contriever's, unless the method says otherwise.
     """
     with _FILE.open(encoding="utf-8", newline="") as file:
         return tuple(
@@ -97,7 +97,7 @@ def published_for(dataset: str) -> tuple[Published, ...]:
     """Find the figures of a set.
 
     Returns:
-        In the order of `all_published`; empty where the papers have none for the set.
+        In the order of `all_published`; empty if the papers have none for the set.
     """
     name = dataset.removesuffix("/documents")
     return tuple(figure for figure in all_published() if figure.dataset == name)
@@ -113,8 +113,8 @@ class RecipeArm(NamedTuple):
 
     system: System
     figures: Sequence[Mapping[str, Any]] = ()
-    """Its published figures: the `method`, and where they are not the reader's or the
-    budget's the `model` and the `tokens`."""
+    """Its published figures: the `method`, and the `model` and the `tokens` if they are
+    not the reader's or the budget's."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Recipe:
     planned: Sequence[tuple[str, str]] = ()
     """The systems that are compared at each budget, first minus second."""
     scored_by: Mapping[str, str] = field(default_factory=dict)
-    """Our measure that is the authors', where it is not the one that is published."""
+    """Our measure that is the authors', if it is not the one that is published."""
     notes: Sequence[str] = ()
 
     @property
@@ -172,7 +172,7 @@ class Recipe:
         return self.scored_by.get(name, name)
 
     def reader(self, wanted: str = "") -> str:
-        """Choose whose figures are compared; the paper's first where none is named."""
+        """Choose the reader whose figures are compared; by default the first one."""
         if wanted and wanted not in self.readers:
             takes = f"{self.name} has figures of {', '.join(self.readers)}."
             raise invalid_option("reader", wanted, takes)
@@ -271,7 +271,10 @@ def _measured(
 
 
 def _mean(found: Sequence[Figure | None]) -> Figure | None:
-    """The mean over sets; of several it has no interval, their differences have."""
+    """Return the mean over sets.
+
+    Of several sets it has no interval. Their differences have one.
+    """
     known = [each for each in found if each is not None]
     if len(known) < len(found) or len(known) == 1:
         return known[0] if len(found) == 1 and known else None

@@ -29,7 +29,7 @@ CORPUS_MEASURES = {"bleu_1": 1, "bleu_4": 4}
 them `corpus_bleu`. They have no score per question."""
 
 JUDGED = "judged.jsonl"
-"""What a judge said of answers, one line each; absent without one."""
+"""A judge's scores of answers, one line each; absent without a judge."""
 JUDGE = "judge"
 
 _CONTEXT_DIGITS = 6
@@ -40,7 +40,7 @@ _OFFICIAL_OPTIONS = 4
 def scored_text(answer: Any) -> str:
     """Return the text of an answer that is scored.
 
-    A reply that declines is scored as the word *unanswerable*: it is right where the
+    A reply that declines is scored as the word *unanswerable*: it is right if the
     set's own answer says so (Qasper), and wrong everywhere else.
     """
     return answer["prediction"] or SENTINEL
@@ -49,10 +49,9 @@ def scored_text(answer: Any) -> str:
 def measures_of(dataset: Dataset, style: str = "letter") -> list[str]:
     """Name the measures that fit a set, the set's own first, then those of contexts.
 
-    Options are read as they were asked for: `choice_match` of letters,
-    `bracketed_match` in the style `"brackets"`. Each gives two, by the fixed and
-    by its authors' official rules.
-    METEOR is among them where its data is here.
+    The style of the questions decides how options are read: `choice_match` for letters,
+    `bracketed_match` for the style `"brackets"`. Each gives two measures, by the fixed
+    and by its authors' official rules. METEOR is among them if its data is here.
     """
     names: list[str] = []
     for name in dataset.metrics:
@@ -79,7 +78,7 @@ def score_answers(
 
     Yields:
         Each answer, in the same order, with its `doc_ids`, its `usage` (`asked`: the
-        calls for this question; `index`: what was made of its documents beforehand),
+        calls for this question; `index`: those made for its documents beforehand),
         and its `measures`; None for one that does not fit.
     """
     questions = {question.question_id: question for question in dataset.questions}
@@ -153,7 +152,7 @@ def _bracketed(rules: ChoiceRules) -> Measure:
 
 
 def _answerable(answer: Answer, _: Question, __: Dataset) -> Score:
-    """Whether a system that routes did without the full documents.
+    """Return whether a system that routes did without the full documents.
 
     Source:
         Self-Route (arXiv:2407.16833): "answerable %".
@@ -163,7 +162,7 @@ def _answerable(answer: Answer, _: Question, __: Dataset) -> Score:
 
 
 def _evidence_recall(answer: Answer, question: Question, dataset: Dataset) -> Score:
-    """Spans of a text that stands in no document are looked for by their words."""
+    """Measure the recall of evidence, in texts of no document by its words."""
     if not question.evidence:
         return None
     kept = [
@@ -185,7 +184,7 @@ def _words(text: str) -> str:
 
 
 def _answer_recall(answer: Answer, question: Question, dataset: Dataset) -> Score:
-    """None for a context that holds text of its own that is not kept, as summaries."""
+    """Measure the recall of answers; None if a text of no document was not kept."""
     pieces = answer["pieces"]
     texts = [*answer.get("texts", ())]
     unplaced = sum(start is None for _, start, _, _ in pieces)
@@ -200,7 +199,7 @@ def _answer_recall(answer: Answer, question: Question, dataset: Dataset) -> Scor
 
 
 def _title_recall(answer: Answer, question: Question, dataset: Dataset) -> Score:
-    """Whether something was read of a unit with each article that the answer needs.
+    """Return whether a part was read of a unit with each article the answer needs.
 
     Source:
         LongRAG (arXiv:2406.15319), recall of HotpotQA.

@@ -21,7 +21,7 @@ SplitUnit: TypeAlias = Literal[
 of tokens (DOS RAG). `"words"`: blank-separated words (Self-Route). `"langchain"`: that
 framework's `RecursiveCharacterTextSplitter`, in characters. `"llamaindex"`: its
 `SentenceSplitter`, in tokens; both overlap by 200, their default, or by a fifth of a
-chunk where that is less."""
+chunk if that is less."""
 
 _OVERLAP = 200
 
@@ -33,7 +33,7 @@ class Splitting:
     """One way of splitting. Every chunk is a slice of its text."""
 
     unit: SplitUnit
-    """See there."""
+    """The unit, see `SplitUnit`."""
     size: int
     """Tokens, words or characters of a chunk at most, by the unit."""
 
@@ -76,7 +76,7 @@ def _words(text: str, size: int, counter: NamedTokenCounter) -> list[TextChunk]:
 def _of_framework(
     unit: SplitUnit, text: str, size: int, counter: NamedTokenCounter
 ) -> list[TextChunk]:
-    """The framework's own chunks, found again in the text."""
+    """Return the framework's own chunks, found again in the text."""
     overlap = min(_OVERLAP, size // 5)
     if unit == "langchain":
         from langchain_text_splitters import RecursiveCharacterTextSplitter
@@ -92,7 +92,7 @@ def _of_framework(
     chunks: list[TextChunk] = []
     begin = -1
     for chunk, location in zip(texts, locate(text, texts), strict=True):
-        # Where the place is not proved the same words stand in several.
+        # If the place is not proved, the same words stand in several places.
         begin = location.span.start if location.span else text.index(chunk, begin + 1)
         end = location.span.end if location.span else begin + len(chunk)
         chunks.append(TextChunk(begin, end, counter(text[begin:end])))

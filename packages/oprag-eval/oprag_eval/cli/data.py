@@ -1,4 +1,4 @@
-"""The questions and documents of an evaluation, and what is measured on them."""
+"""The questions and documents of an evaluation, and their measures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def restrict(dataset: Dataset, most: int | None) -> Dataset:
 
 
 def data_facts(dataset: Dataset) -> dict[str, Any]:
-    """Return which set it is, so that no run is resumed with another.
+    """Return the facts that identify a set, so that no run is resumed with another.
 
     Every text is read for it.
     """
@@ -48,10 +48,10 @@ def own_documents(
 ) -> dict[str, Document]:
     """Read the documents, without the questions and without the files of runs.
 
-    The questions' file holds the answers too. What is skipped is noted.
+    The questions' file holds the answers too. Files that are skipped are noted.
 
     Returns:
-        Each by its path in the folder that was given, or by its file's name; where
+        Each by its path in the folder that was given, or by its file's name; if
         two would have one name, all by the paths that were given. In reading order.
     """
     roots = {_real(path) for path in paths}
@@ -78,7 +78,7 @@ def own_documents(
 
 
 def _is_document(name: str, roots: set[Path], apart: set[Path]) -> bool:
-    """Whether neither it nor a folder that it lies in is set apart or holds a run."""
+    """Return whether neither it nor a folder around it is set apart or holds a run."""
     file = _real(Path(name))
     for folder in (file, *file.parents):
         if folder in apart or RunDirectory(folder).is_begun:
@@ -108,7 +108,7 @@ def budgets_for(dataset: Dataset, token_counter: TokenCounter) -> list[int]:
     """Choose budgets that make a difference: those that the documents exceed.
 
     Returns:
-        250, 500, 1,000 and so on, doubling up to 64,000, as far as they are less than
+        Of 250, 500, 1,000 and so on, doubling up to 64,000, those that are less than
         the tokens that some question is asked of; at least the first.
     """
     tokens: dict[str, int] = {}
@@ -124,7 +124,7 @@ def budgets_for(dataset: Dataset, token_counter: TokenCounter) -> list[int]:
 
 
 def with_answer_recall(dataset: Dataset) -> Dataset:
-    """Add the measure of whether contexts hold an answer, where no evidence is known.
+    """Add the measure of whether contexts hold an answer, if no evidence is known.
 
     It comes with LongRAG's match, whose rule it is. Only for open questions: the text
     of an option need not stand in the document.
@@ -139,8 +139,8 @@ def with_answer_recall(dataset: Dataset) -> Dataset:
 def sweep_measure(dataset: Dataset, *, offline: bool) -> str:
     """Name the measure that systems and budgets are compared by.
 
-    Offline answers say little, so what contexts hold is measured: the evidence, else
-    the answer's text.
+    Offline answers say little, so contexts are measured: by the evidence, else by the
+    answer's text.
 
     Returns:
         Empty for the set's own, by which a model's answers are measured.

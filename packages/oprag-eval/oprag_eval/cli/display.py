@@ -22,7 +22,7 @@ from oprag_eval.statistics import Figure
 
 
 def estimate_lines(estimate: RunEstimate, price: Price | None) -> Iterator[str]:
-    """Tell what a run takes, system by system."""
+    """Tell the calls and tokens of a run, system by system."""
     yield (
         f"{number_of(estimate.answers, 'answer')} to "
         f"{number_of(estimate.questions, 'question')}, estimated from "
@@ -51,7 +51,7 @@ def estimate_lines(estimate: RunEstimate, price: Price | None) -> Iterator[str]:
 
 
 def result_lines(summary: Summary) -> Iterator[str]:
-    """Tell what each system scored at each budget, and what it took."""
+    """Tell the scores of each system at each budget, and its tokens."""
     shown = set(shown_measures(summary))
     wanted = dict.fromkeys([summary.measure, *CONTEXT_MEASURES])
     table = results(summary, [name for name in wanted if name in shown])
@@ -116,7 +116,7 @@ def tables() -> Iterator[str]:
 
 
 def heading(recipe: Recipe, reader: str, differs: Sequence[str]) -> Iterator[str]:
-    """Tell what is run, and what is not as in the paper."""
+    """Tell the table that is run, and its differences from the paper."""
     yield f"{recipe.name}: {recipe.title}"
     yield f"{recipe.source}; figures of {reader}"
     for text in recipe.notes:

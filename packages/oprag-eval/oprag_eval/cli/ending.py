@@ -20,7 +20,7 @@ from oprag_eval.rows import ROWS, Row, write_rows
 from oprag_eval.running.run_directory import RunDirectory
 
 RED = 5
-"""Exit code where the gate is red."""
+"""Exit code if the gate is red."""
 
 
 def summary_values(directory: RunDirectory, summary: Summary) -> dict[str, Any]:
@@ -43,12 +43,12 @@ class JsonEnding:
     as_json: bool = True
 
     def judge_answers(self, directory: RunDirectory, dataset: Dataset) -> None:
-        """Leave the answers as they are scored."""
+        """Leave the scores of the answers unchanged."""
 
     def __call__(
         self,
         directory: RunDirectory,
-        dataset: Dataset,  # noqa: ARG002 -- what every ending is given
+        dataset: Dataset,  # noqa: ARG002 -- every ending is given it
         summary: Summary,
         lines: Sequence[str],  # noqa: ARG002 -- the same
     ) -> int:
@@ -60,7 +60,7 @@ class JsonEnding:
 
 @dataclass(frozen=True)
 class SweepEnding:
-    """What `oprag sweep` does with a run that is answered."""
+    """The work of `oprag sweep` on a run that is answered."""
 
     bounds: Mapping[str, float] = field(default_factory=dict)
     """The least scores, by measure."""

@@ -90,7 +90,7 @@ def evaluate(
     name, _, path = data.partition("=")
     dataset = restrict(load(name.strip(), path.strip()), options.limit_questions)
     measure = sweep_measure(dataset, offline=options.offline)
-    if options.offline:  # its answers say little: show what contexts hold
+    if options.offline:  # its answers say little: measure the contexts
         dataset = with_answer_recall(dataset)
     ending = JsonEnding() if as_json else None
     perform(dataset, chosen, tokens, options, out, measure=measure, ending=ending)

@@ -158,7 +158,7 @@ class RunOptions:
         return self.model == OFFLINE
 
     def check(self) -> None:
-        """Refuse what cannot be, before anything is loaded."""
+        """Refuse impossible options, before anything is loaded."""
         if self.max_cost is not None and self.price is None:
             raise stop("--max-cost needs --price: what a million tokens cost.", code=2)
         if self.dry_run and not self.offline:

@@ -13,7 +13,7 @@ from oprag_cli.messages import note, stop
 from oprag_cli.options import ChatModelName, Files, check_paths
 
 _MISSING = 3
-"""Exit code where gold is not in the documents."""
+"""Exit code if gold is not in the documents."""
 _SHOWN = 80
 
 _QuestionFile = Annotated[

@@ -125,7 +125,7 @@ def reproduce(
 
 
 def _roughly(recipe: Recipe, options: RunOptions) -> str:
-    """Say what a table takes, without its data."""
+    """Return the rough tokens and cost of a table, without its data."""
     from oprag_eval.rough import estimate, sentence
 
     found = estimate(
@@ -187,7 +187,7 @@ def _is_given(ctx: typer.Context, key: str) -> bool:
 def _under(
     recipe: Recipe, reader: str, options: RunOptions, given: set[str]
 ) -> tuple[RunOptions, list[str]]:
-    """Put the recipe's conditions where the user gave none, and tell the others."""
+    """Take the recipe's conditions for options not given, and tell the others."""
     wanted: dict[str, Any] = {**recipe.readers[reader], **recipe.options}
     taken = {key: value for key, value in wanted.items() if key not in given}
     options = replace(options, **taken)

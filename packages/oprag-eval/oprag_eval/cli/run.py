@@ -42,9 +42,9 @@ from oprag_eval.system import System
 from oprag_eval.systems.own import OwnSystem
 
 FAILED = 3
-"""Exit code where some questions could not be answered."""
+"""Exit code if some questions could not be answered."""
 CAPPED = 4
-"""Exit code where a cap stopped the run."""
+"""Exit code if a cap stopped the run."""
 
 _PACKAGES = (
     *("oprag", "langchain-core", "nltk", "numpy", "sentence-transformers"),
@@ -69,10 +69,10 @@ def perform(
     spent_in: Path | None = None,
     ending: Ending | None = None,
 ) -> RunEstimate | None:
-    """Estimate a run, and unless it is a dry one ask what is still to be asked.
+    """Estimate a run, and unless it is a dry one ask the questions that are left.
 
     Systems are compared by `measure` and as `planned`; empty: by the set's own, each
-    with vanilla RAG. What is spent is entered in `spent_in`, so that several runs share
+    with vanilla RAG. Spending is entered in `spent_in`, so that several runs share
     one cap; None: in the run's folder. `ending` tells the result in its own way.
 
     Returns:
@@ -123,7 +123,7 @@ def perform(
 
 
 def _leave(report: RunReport, code: int, spent: Sequence[str], out: Path) -> None:
-    """Exit with the code of what is missing, else with that of the ending."""
+    """Exit with the code of missing answers, else with that of the ending."""
     if not report.complete:
         raise _incomplete(report, spent, out)
     if code:
@@ -150,7 +150,7 @@ def _report(
 
 
 class Ending(Protocol):
-    """The end of a run, where it is not told in lines alone."""
+    """The end of a run, if it is not told in lines alone."""
 
     @property
     def as_json(self) -> bool:
@@ -177,7 +177,7 @@ def _show_rest(
     *,
     err: bool,
 ) -> None:
-    """Show what the run takes, if something is left to be asked."""
+    """Show the estimate of the run, if something is left to be asked."""
     left = 1 - len(directory.answers()) / len(evaluation.plan)
     if left:
         _show_estimate(evaluation, options, spending, left, err=err)
@@ -192,7 +192,7 @@ def _show_estimate(
     *,
     err: bool = False,
 ) -> RunEstimate | None:
-    """Show what the whole run takes; say so if the share that is left passes a cap.
+    """Show the estimate of the whole run; say if the share that is left passes a cap.
 
     Somebody else's systems are not asked for it, since that may cost.
     """
@@ -218,7 +218,7 @@ def _asked(
     directory: RunDirectory,
     spending: Spending | None,
 ) -> RunReport:
-    """Ask what is still to be asked."""
+    """Ask the questions that are left."""
     bench = evaluation.bench
     if spending is not None:
         longest = options.max_reply
@@ -259,7 +259,7 @@ def _account(options: RunOptions, record: Path | None = None) -> Spending:
 
 
 def _incomplete(report: RunReport, spent: Sequence[str], out: Path) -> typer.Exit:
-    """Tell what is missing; give the exit code."""
+    """Tell which answers are missing, and return the exit to raise."""
     if report.stopped is not None:
         return stop(" ".join([report.stopped.message, *spent]), code=CAPPED)
     first = report.errors[0]
@@ -334,7 +334,7 @@ def make_evaluation(
 
 
 def _chat_model(options: RunOptions) -> ChatModel:
-    """Make a client; where the provider takes a seed, it is sent."""
+    """Make a client; if the provider takes a seed, it is sent."""
     fields = {"temperature": options.temperature, "max_retries": _RETRIES}
     given = {key: value for key, value in fields.items() if value is not None}
     client = load_chat_model(options.model, **given)

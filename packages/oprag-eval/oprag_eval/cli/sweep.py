@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SYSTEMS = [
     "langchain-default,llamaindex-default,dos-rag,op-rag,recommended,full-document"
 ]
-"""The defaults of the frameworks, beside what may be changed."""
+"""The defaults of the frameworks, beside systems that may be changed."""
 
 
 @takes(RunOptions)
@@ -163,7 +163,7 @@ def sweep(
 
 
 def _needs_model(dataset: Dataset) -> bool:
-    """Whether nothing can be measured but answers to questions with options."""
+    """Return whether nothing but answers to questions with options can be measured."""
     return all(each.options and not each.evidence for each in dataset.questions)
 
 

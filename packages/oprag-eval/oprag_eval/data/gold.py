@@ -30,7 +30,7 @@ def find_passage(
         among: Ids of the documents that may hold it; empty: all.
 
     Returns:
-        Its first place in each, in the order of the documents; empty where none has it.
+        Its first place in each, in the order of the documents; empty if none has it.
     """
     words = _WORD.findall(passage)
     if not words:
@@ -54,7 +54,7 @@ def place_passages(
         doc_id: The document that the question names; empty: the one that holds all.
 
     Returns:
-        The document and the spans; None where not exactly one holds all of them.
+        The document and the spans; None unless exactly one holds all of them.
     """
     listed = [*passages]
     places = [
@@ -74,7 +74,7 @@ def place_passages(
 def missing_passages(
     passages: Iterable[str], documents: Mapping[str, Document], doc_id: str
 ) -> Iterator[str]:
-    """Give the passages that stand in no document, or not in the one that is named."""
+    """Yield the passages that stand in no document, or not in the one that is named."""
     for text in passages:
         if not find_passage(text, documents, [doc_id] if doc_id else []):
             yield text

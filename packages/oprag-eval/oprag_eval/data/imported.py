@@ -34,7 +34,7 @@ _OF_OTHERS = frozenset(
 
 
 def translate(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of another format under our names; one of ours as it is.
+    """Return a row of another format under our names; one of ours unchanged.
 
     Returns:
         Answers and gold passages as the lists `answers` and `passages`.

@@ -73,7 +73,7 @@ _QUALITY = "QuALITY.v1.0.1.htmlstripped.dev"
 
 class _Set(NamedTuple):
     read: Callable[[str, Path | None], Dataset]
-    """From the part of the name after the slash, and the path."""
+    """Makes the set from the part of the name after the slash, and the path."""
     path: str
     """The kind of path, for people."""
     parts: tuple[str, ...] = ("",)
@@ -86,11 +86,11 @@ def load(name: str, path: Path | str | None = None) -> Dataset:
     Args:
         name: One of `DATASETS`.
         path: The authors' file, or its folder; see the readers. None or empty: from
-            the Hugging Face hub, which keeps what it fetched on this machine.
+            the Hugging Face hub, which keeps the files on this machine.
 
     Returns:
-        The set. What differs from the papers' counts is in its `notes`, and a
-        `OpragWarning` says it.
+        The set. Its `notes` hold the differences from the papers' counts, and an
+        `OpragWarning` says them.
 
     Raises:
         UnreadableFileError: A file is not there, or a line is not as it should be; no
@@ -104,7 +104,7 @@ def load(name: str, path: Path | str | None = None) -> Dataset:
 
 
 def _file(path: Path, *names: str) -> Path:
-    """The path itself, or in a folder the first of these files that is there."""
+    """Return the path itself, or in a folder the first of these files that is there."""
     if not path.is_dir():
         return path
     there = (path / name for name in names if (path / name).is_file())
@@ -141,7 +141,7 @@ def _longrag(name: str, path: Path | None) -> Dataset:
 
 
 def _table(path: Path, name: str, split: str) -> Rows:
-    """A table on disk: JSON Lines, a Parquet file, or the hub's folder of them."""
+    """Open a table on disk: JSON Lines, a Parquet file, or the hub's folder of them."""
     if path.suffix == ".parquet":
         return parquet_rows([path])
     for folder in (path / name, path):
@@ -194,4 +194,4 @@ DATASETS = {
     for family, known in _SETS.items()
     for part in known.parts
 }
-"""Names that `load` takes, and what the path of each is."""
+"""Names that `load` takes, and the kind of path of each."""

@@ -60,7 +60,7 @@ def read_longrag(name: str, rows: Rows, corpus: Rows | None = None) -> Dataset:
 
 
 def _articles(corpus: Rows) -> tuple[dict[str, Document], list[str]]:
-    """One document per article: 3 million of NQ, 5 million of HotpotQA."""
+    """Return one document per article: 3 million of NQ, 5 million of HotpotQA."""
     rows = [row for _, row in corpus.of(_Article) if row.doc_dict.strip()]
     documents = {
         (name := each.title): Document(name, name, each.doc_dict, (name,), each.abs_adj)

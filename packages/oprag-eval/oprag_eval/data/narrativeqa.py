@@ -12,7 +12,7 @@ from oprag_eval.data.records import Dataset, Document, Question
 from oprag_eval.data.rows import Fields, Rows, Text, finish
 
 _PUBLISHED = 10_391
-"""Of the DOS RAG paper, which left out three empty stories."""
+"""The number in the DOS RAG paper, which left out three empty stories."""
 _METRICS = ("token_f1", "corpus_bleu", "rouge_l", "meteor")
 _PAGE = re.compile(
     r"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b",

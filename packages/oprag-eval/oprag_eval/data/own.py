@@ -75,13 +75,13 @@ class Asked(Fields):
 
 
 def read_own(questions: Any, documents: Mapping[str, str | Document]) -> Dataset:
-    """Read one's own questions and documents.
+    """Read your own questions and documents.
 
     Questions, one per line, as `.csv` with a heading or as `.jsonl`:
 
     - `question`, the only field that must be there;
     - `document`: the file that it is asked of, by its name in `documents`, or by its
-      name without folder or ending where that is unambiguous. Empty or absent: all
+      name without folder or ending if that is unambiguous. Empty or absent: all
       documents;
     - `answer`, and `answer_2`, `answer_3`, … for others that are right too;
     - `option_a`, `option_b`, … and `correct`, the letter of the right one;
@@ -90,12 +90,12 @@ def read_own(questions: Any, documents: Mapping[str, str | Document]) -> Dataset
       `passages`, texts that hold the answer, which are found in the documents; or
       `evidence`: spans `[start, end)` of the document's characters, in
       the text that is read, which of HTML and PDF files is the rendered one; and
-      `evidence_kind`, `"any"` or `"all"`, which it is where absent.
+      `evidence_kind`, `"any"` or, by default, `"all"`.
 
     The formats of LlamaIndex, ragas and LangSmith are read too (`translate`).
 
-    The names may be written with capitals and with spaces for `_`. What else a line
-    has is not used, and a note names it.
+    The names may be written with capitals and with spaces for `_`. Other fields of a
+    line are not used, and a note names them.
 
     Args:
         questions: The file; or a data set of these libraries, in memory.
@@ -169,10 +169,10 @@ def question_rows(questions: Any) -> Rows:
 def check_gold(
     questions: Any, documents: Mapping[str, Document]
 ) -> Iterator[tuple[str, str, str]]:
-    """Find what is wrong with the gold of questions.
+    """Find the faults in the gold of questions.
 
     Yields:
-        The question's id, what is wrong, and the text: a gold passage that stands in no
+        The question's id, the fault, and the text: a gold passage that stands in no
         document, or not in the one that is named; an answer that stands in none, which
         no passage can hold word for word.
     """
@@ -189,7 +189,7 @@ def check_gold(
 
 
 def _names(documents: Mapping[str, Document]) -> dict[str, str | None]:
-    """Id by every name that a line may use; None where two documents have it."""
+    """Return ids by every name that a line may use; None if two documents have it."""
     names: dict[str, str | None] = {}
     for doc_id in documents:
         path = Path(doc_id)
@@ -204,7 +204,7 @@ def _question(
     names: Mapping[str, str | None],
     documents: Mapping[str, Document],
 ) -> Question:
-    """Make a question of a line; what is wrong with it is a `ValueError`."""
+    """Make a question of a line; raise a `ValueError` for a fault in it."""
     doc_id = names.get(row.document)
     if row.document and doc_id is None:
         why = "fits several documents" if row.document in names else "is unknown"

@@ -91,7 +91,7 @@ def make_passkey(
 def _hide(
     keys: list[int], depth: float, characters: int, rng: random.Random
 ) -> tuple[str, tuple[Span, ...]]:
-    """A text with the keys in their order of mention, and spans of their sentences."""
+    """Return a text with the keys in their order, and the spans of their sentences."""
     filler: list[str] = []
     length = 0
     while length < characters:

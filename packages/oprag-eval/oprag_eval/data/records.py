@@ -16,18 +16,18 @@ class Document:
     doc_id: str
     """Unique in its set."""
     title: str
-    """For people; empty where the set has none."""
+    """For people; empty if the set has none."""
     text: str
     """The text that spans are of, in characters (Python `str` offsets)."""
     titles: tuple[str, ...] = ()
-    """Of what is in it, where the set lists that; empty otherwise."""
+    """Titles of its parts, if the set lists them; empty otherwise."""
     links: tuple[str, ...] = ()
-    """Ids of documents that it links to, where the set lists that, and of others."""
+    """Ids of documents that it links to, if the set lists them, and of others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question and what is known of its answer."""
+    """One question and the known facts of its answer."""
 
     question_id: str
     """Unique in its set."""
@@ -35,7 +35,7 @@ class Question:
     """The documents it is asked of, one in most sets; empty: all of the set."""
     question: str
     answers: tuple[str, ...] = ()
-    """Each of them right. Empty where the set has none (retrieval only)."""
+    """Each of them right. Empty if the set has none (retrieval only)."""
     options: tuple[str, ...] = ()
     """Texts of the options in their order; empty for open questions."""
     gold_option: int | None = None
@@ -53,7 +53,7 @@ class Dataset:
     """Questions and the documents they are asked of."""
 
     name: str
-    """As `load` takes it; of one's own data, the name of the folder or file."""
+    """As `load` takes it; for your own data, the name of the folder or file."""
     questions: tuple[Question, ...]
     """In the order of the file."""
     documents: Mapping[str, Document]

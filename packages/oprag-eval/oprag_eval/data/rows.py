@@ -52,7 +52,7 @@ class Rows:
     """The line, or the row of a table, from 1; and the fields by name."""
 
     def of(self, fields: type[FieldsT]) -> Iterator[tuple[int | None, FieldsT]]:
-        """Return each line with the fields that are wanted."""
+        """Yield each line with the fields that are wanted."""
         for line, values in self.values:
             try:
                 yield line, fields.model_validate(values)
@@ -69,7 +69,7 @@ def malformed(path: str, line: int | None, reason: str) -> UnreadableFileError:
 
 
 def _said(error: ValidationError) -> str:
-    """Tell what is wrong with a row: the first field that is."""
+    """Return the error of a row, with its first wrong field."""
     found = error.errors()[0]
     where = ".".join(map(str, found["loc"]))
     return f"{where!r}: {found['msg']}" if where else found["msg"]
@@ -165,10 +165,10 @@ def finish(
     published: int | None = None,
     notes: Sequence[str] = (),
 ) -> Dataset:
-    """Make a data set of what was read, and compare its size with the papers'.
+    """Make a data set, and compare its size with the papers'.
 
-    A `OpragWarning` gives each of its notes. `path` is what an error names, `published`
-    the number of questions in the papers.
+    An `OpragWarning` gives each of its notes. An error names `path`. `published` is the
+    number of questions in the papers.
     """
     seen = set()
     for question in questions:

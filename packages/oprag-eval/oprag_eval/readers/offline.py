@@ -1,9 +1,9 @@
 """A reader without a language model, so that everything runs without one.
 
-It does not understand what it reads: it gives the sentence that shares most words with
-the question. What it is good for is to see that a run works from end to end, and to
-compare what contexts hold. The order of passages makes no difference to it, and its
-scores say nothing about how a language model would do.
+It does not understand its texts: it gives the sentence that shares most words with the
+question. It serves to see that a run works from end to end, and to compare the evidence
+in contexts. The order of passages makes no difference to it, and its scores say nothing
+about how a language model would do.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _BLANK_LINE = re.compile(r"\n\s*\n")
 _LONG_ANSWER = 3
 """Sentences of a long answer."""
 _GIST_PARTS = 4
-"""A gist has a quarter of its page's tokens, where a call does not say."""
+"""A gist has a quarter of its page's tokens, if a call does not say."""
 _NEAR = 0.2
 """Nearness up to which it declines."""
 
 
 class OfflineReader(Model):
-    """Replies with sentences of what it is given. It is not a language model.
+    """Replies with sentences of the text it is given. It is not a language model.
 
     By kind of call:
 
@@ -38,7 +38,7 @@ class OfflineReader(Model):
       some sentence;
     - `explained_choice`: the number of that option as `[[n]]`, without explanation;
     - `long_answer`: the three sentences nearest to the question, as they stand;
-    - these decline, with the word *unanswerable*, where no sentence is near;
+    - these decline, with the word *unanswerable*, if no sentence is near;
     - `summary`, `gist`: the first sentences, as many as the reply may have tokens; a
       gist without a limit has a quarter of its page's;
     - `look_up`: the page whose gist has the sentence nearest to the question;

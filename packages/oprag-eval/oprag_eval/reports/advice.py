@@ -31,11 +31,11 @@ _UNTOUCHED = ("langchain-default", "llamaindex-default")
 
 
 def advice_of(summary: Summary) -> tuple[str, ...]:
-    """Say what to use and what speaks for it.
+    """Return the advised setting, and the reasons for it.
 
     Returns:
-        The advice, then its reasons, a sentence or some each; one line that says why
-        not where the run is no ground for advice.
+        The advice, then its reasons, a sentence or some each. If the run is no ground
+        for advice, one line that says why.
     """
     if summary.stopped:
         return (_STOPPED,)
@@ -122,7 +122,7 @@ def _difference(found: Difference) -> str:
 
 
 def _beside(summary: Summary, told: set[str]) -> Iterator[str]:
-    """Name what people have already, where it was asked."""
+    """Yield a sentence on each system that people have already, if it was asked."""
     for arm in summary.arms:
         known = arm.system in _UNTOUCHED and arm.label not in told
         if known and summary.measure in arm.measures:

@@ -21,7 +21,7 @@ class Compared(NamedTuple):
     tokens: float
     """Its cost: mean tokens of the prompts, or of the context."""
     values: Sequence[float | None]
-    """One per question in one order for all arms; None where a question has none."""
+    """One per question in one order for all arms; None if a question has none."""
 
 
 def comparisons(

@@ -86,10 +86,10 @@ def page_data(
     most_answers: int = MOST_ANSWERS,
     most_pieces: int = MOST_PIECES,
 ) -> dict[str, Any]:
-    """Return what the page's script shows of scored answers, as plain values.
+    """Return the data of scored answers that the page's script shows, as plain values.
 
     Returns:
-        `held`: what passages are looked through for, where there are no answers; else
+        `held`: the thing that passages are searched for, if there are no answers; else
         empty. `numbered`: whether options were asked for by number, not by letter.
         `arms`:
         `[system, budget]` each. `documents`: `[title, length]` by id. `total` and

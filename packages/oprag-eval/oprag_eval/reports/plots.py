@@ -51,7 +51,7 @@ def plots_of(summary: Summary) -> list[Plot]:
     """Draw quality against tokens, and with a price against cost.
 
     Returns:
-        The same bytes for the same summary; nothing where the run has no measure that
+        The same bytes for the same summary; nothing if the run has no measure that
         arms are compared by.
     """
     if not summary.measure:
@@ -109,7 +109,7 @@ _LEVEL = 0.01
 def overlapping(summary: Summary, place: Callable[[ArmSummary], float]) -> str:
     """Say which systems have points where another has them; empty if none.
 
-    One point that two lines share is where they cross; from two on they are one line.
+    One point that two lines share is a crossing; from two on they are one line.
     """
     points: dict[str, list[tuple[float, float]]] = {}
     for arm in summary.arms:
@@ -134,7 +134,7 @@ def _at(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 
 def _curves(axes: Axes, summary: Summary, place: Callable[[ArmSummary], float]) -> None:
-    """One line per system, its points at what the arms took, intervals around them.
+    """Draw a line per system, its points at the arms' tokens or cost, and intervals.
 
     Systems of one budget take nearly the same: each is moved by a percent or so, to
     keep their intervals apart.

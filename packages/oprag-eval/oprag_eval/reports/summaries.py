@@ -71,7 +71,7 @@ class Arm:
         return len({line["question_id"] for line in self.lines})
 
     def index(self) -> TokenUsage:
-        """Return the tokens of what was made of the documents, each made once.
+        """Return the tokens of the objects made of the documents, each made once.
 
         Questions on the same documents carry the same figure; it is added once. That
         of a question on all documents holds the others'.
@@ -163,7 +163,7 @@ def corpus_figures(arm: Arm, dataset: Dataset) -> dict[str, Figure]:
 def token_share(arm: Arm, full: Arm | None) -> dict[str, Figure]:
     """Return the input tokens of a routed arm over those of the full documents.
 
-    Of the questions of each run that both have; empty where there are none.
+    Of the questions of each run that both have; empty if there are none.
 
     Source:
         Self-Route (arXiv:2407.16833): "token %".
@@ -188,7 +188,7 @@ def _input(line: Mapping[str, Any]) -> int:
 
 
 def _deviation(values: Sequence[float]) -> float | None:
-    """The sample's standard deviation over runs; None for one run."""
+    """Return the sample's standard deviation over runs; None for one run."""
     return statistics.stdev(values) if len(values) > 1 else None
 
 
@@ -210,7 +210,7 @@ _OFFLINE = (
 def _notes(
     dataset: Dataset, measure: str, sampling: Sampling, *, documents: int, offline: bool
 ) -> Iterator[str]:
-    """Say what differs from the papers, and what intervals are over."""
+    """Yield notes on differences from the papers, and on the unit of intervals."""
     if offline:
         yield _HELD if measure in HELD else _OFFLINE
     yield from dataset.notes
@@ -234,7 +234,7 @@ def _of_answers(
 ) -> Iterator[str]:
     """Say which answers are missing, of cut texts, estimated, or declined.
 
-    Of a run that compares what passages hold, only which are missing.
+    Of a run that compares passages, say only which are missing.
     """
     there = {(row.system, row.budget) for row in rows}
     failed = dict.fromkeys((line["system"], line["budget"]) for line in errors)
@@ -282,21 +282,21 @@ def write_reports(
 ) -> Summary:
     """Score a run and write its tables, plots and page.
 
-    A run that is not complete is reported as far as it is; the notes say what is
-    missing. No model is asked.
+    A run that is not complete is reported all the same; the notes name the missing
+    answers. No model is asked.
 
     Args:
         directory: Holds the answers.
         dataset: The set that they answer.
         price: Per million tokens; None: no cost is shown.
-        measure: What arms are compared by, a name in `scores.jsonl`; empty: the
-            set's own, which it is too where no answer has it.
+        measure: The measure that arms are compared by, a name in `scores.jsonl`; empty,
+            or if no answer has it, the set's own.
         planned: Names of systems that are compared; empty: each with vanilla RAG.
         stopped: Whether a cap ended the run: some arms may then have had easier
             questions, and nothing is advised.
 
     Returns:
-        What `summary.json` holds.
+        The content of `summary.json`.
 
     Raises:
         InvalidOptionError: There are no answers.
@@ -401,7 +401,7 @@ def _write(
 
 
 def _write_plots(folder: Path, plots: Sequence[Plot]) -> None:
-    """Write the plots; one of an earlier report that is not drawn any more goes."""
+    """Write the plots; remove earlier ones that are not drawn any more."""
     folder.mkdir(exist_ok=True)
     for path in folder.glob("quality_*.svg"):
         path.unlink()

@@ -25,7 +25,7 @@ class ArmSummary:
     missing: int
     """Answers that are not there: they failed, or the run is not complete."""
     declined: int
-    """Answers that decline. They are scored, as wrong where the set does not say that
+    """Answers that decline. They are scored, as wrong unless the set says that
     the question is unanswerable."""
     measures: Mapping[str, Figure]
     """Measures that fit no question of the arm are absent."""
@@ -41,7 +41,7 @@ class ArmSummary:
     cost: float | None
     """Mean cost of a question; None without a price."""
     index_cost: float | None
-    """Cost of what was made beforehand; None without a price."""
+    """Cost of the things made beforehand; None without a price."""
     read_whole: int = 0
     """Answers for which the full documents were read whole."""
     cut: int = 0
@@ -49,19 +49,19 @@ class ArmSummary:
 
     @property
     def label(self) -> str:
-        """Name it in a table."""
+        """Its name in a table."""
         return arm_label(self.system, self.budget, cut=bool(self.cut))
 
     @property
     def name(self) -> str:
-        """Name its system, and say where documents were cut."""
+        """The name of its system, with a remark if documents were cut."""
         return arm_label(self.system, None, cut=bool(self.cut))
 
     @property
     def tokens(self) -> float:
         """The tokens that quality is drawn against.
 
-        Input tokens; those of the context where a reader takes no prompt.
+        Input tokens; those of the context if a reader takes no prompt.
         """
         return self.input_tokens or self.context_tokens
 
@@ -93,16 +93,16 @@ class SweetSpot:
     best: str
     """The arm that scored highest."""
     at_most_behind: float
-    """With 90 % confidence the chosen arm is at most so much below the best one; where
+    """With 90 % confidence the chosen arm is at most so much below the best one; if
     none is chosen, the one that scored highest so far."""
     margin: float | None = None
-    """The margin that it keeps; None where none is chosen."""
+    """The margin that it keeps; None if none is chosen."""
     difference: Difference | None = None
-    """The chosen minus the best, over questions on these documents; None where they
+    """The chosen minus the best, over questions on these documents; None if they
     are one, or none is chosen."""
     needed: int | None = None
-    """Where none is chosen: the questions that would show one to be as good, if they
-    were answered like these; None where 1,000 would not."""
+    """If none is chosen: the questions that would show one to be as good, if they
+    were answered like these; None if 1,000 would not."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Summary:
     questions: int
     documents: int
     measure: str
-    """The measure that arms are compared by; empty where the set has none."""
+    """The measure that arms are compared by; empty if the set has none."""
     measures: tuple[str, ...]
     """All that are shown, that one first."""
     unit: str
@@ -125,7 +125,7 @@ class Summary:
     arms: tuple[ArmSummary, ...]
     comparisons: tuple[Difference, ...] = ()
     sweet_spot: SweetSpot | None = None
-    """None where there is nothing to choose from."""
+    """None if there is nothing to choose from."""
     notes: tuple[str, ...] = ()
     """Notes for the reader: differences from the papers, missing answers."""
     stopped: bool = False
@@ -133,7 +133,7 @@ class Summary:
     advice: tuple[str, ...] = ()
     """The advice, then its reasons: sentences for page, table and terminal."""
     line: str = ""
-    """The advised setting as a line of Python; empty where there is none."""
+    """The advised setting as a line of Python; empty if there is none."""
 
     @property
     def offline(self) -> bool:
@@ -142,6 +142,6 @@ class Summary:
 
 
 def arm_label(system: str, budget: int | None, *, cut: bool = False) -> str:
-    """Name an arm: `dos-rag, 1,500`; `full-document, cut` where a window cut it."""
+    """Name an arm: `dos-rag, 1,500`; `full-document, cut` if a window cut it."""
     name = f"{system}, cut" if cut else system
     return name if budget is None else f"{name}, {budget:,}"

@@ -29,7 +29,7 @@ CONFIDENCE = 0.9
 _ENOUGH = 0.5
 """Of the questions that some arm has a value for, an arm needs more than so many."""
 _SURELY = 0.1
-"""Of the doubt that is left, what goes into saying which arms are surely worse."""
+"""Of the doubt that is left, the share for saying which arms are surely worse."""
 _TENS = 10
 _MOST_NEEDED = 1000
 _SEVERAL = 2
@@ -43,13 +43,13 @@ def sweet_spot(arms: Sequence[Compared]) -> SweetSpot | None:
     `MARGINS` that some arm keeps. That no difference is seen does not show it, so with
     few questions nothing is chosen, and with fewer than `FEWEST_PAIRS` never.
 
-    Arms are passed over where another has a higher mean for no more tokens; a twentieth
-    more tokens count as no more, because systems do not fill a budget equally. Arms
-    where half of the questions failed are left out altogether. The best so far has the
+    Arms are passed over if another has a higher mean for no more tokens. A twentieth
+    more tokens count as no more, because systems do not fill a budget equally. Arms for
+    which half of the questions failed are left out altogether. The best so far has the
     highest mean; of equal means the one with fewer tokens, then the first.
 
     Returns:
-        None where there are not two arms, or none has a value.
+        None if there are not two arms, or none has a value.
     """
     arrays = [as_array(arm.values) for arm in arms]
     counts = [int(np.count_nonzero(~np.isnan(each))) for each in arrays]
@@ -103,13 +103,13 @@ class _Pairs:
     """Every arm with every other one, on the same questions."""
 
     rows: tuple[tuple[Pairing | None, ...], ...]
-    """Of each arm, in the order of the arms; None beside itself, and where two arms
+    """Of each arm, in the order of the arms; None beside itself, and for arms that
     have not two questions in common."""
     complete: Values
     """The scores of all arms, one row each, of the questions that all have."""
 
     def bounds(self, margin: float, times: float = 1.0) -> list[float]:
-        """Say of each arm how far it may be below the best of them, whichever that is.
+        """Return for each arm how far it may be below the best one, whichever that is.
 
         All statements hold together with `CONFIDENCE`: they need the comparisons with
         the best alone, which share the doubt. Arms that are surely worse than the
@@ -140,7 +140,7 @@ class _Pairs:
         return bounds
 
     def _independent(self, place: int, worse: Sequence[bool]) -> float:
-        """Count the comparisons of an arm that say something of their own.
+        """Count the comparisons of an arm that each say something new.
 
         Source:
             Li and Ji 2005, the effective number of tests.
@@ -176,10 +176,10 @@ def _pair_all(arms: Sequence[Values]) -> _Pairs:
 
 
 def _needed(pairs: _Pairs, held: Sequence[_Held], questions: int) -> int | None:
-    """Say how many questions, answered like these, would show some arm to be as good.
+    """Return how many questions, answered like these, would show some arm as good.
 
     Returns:
-        In tens; None where 1,000 would not, or arms have not two questions in common.
+        In tens; None if 1,000 would not, or arms have not two questions in common.
     """
     first = max(-(-(questions + 1) // _TENS) * _TENS, FEWEST_PAIRS)
     for wanted in range(first, _MOST_NEEDED + 1, _TENS):

@@ -34,7 +34,7 @@ _TITLES = {
 }
 """In the order of tables."""
 CONTEXT_MEASURES = ("evidence_recall", "answer_recall", "title_recall")
-"""The measures to compare by where a set has no answers; the first that it has."""
+"""The measures to compare by if a set has no answers; the first that it has."""
 
 
 HELD = {"evidence_recall": "evidence", "answer_recall": "answer"}
@@ -70,7 +70,7 @@ def main_measure(dataset: Dataset, measures: Collection[str]) -> str:
     set without answers, whether the context holds the evidence.
 
     Returns:
-        Empty where there is none.
+        Empty if there is none.
     """
     named = [JUDGE, *dataset.metrics, *CONTEXT_MEASURES]
     return next((name for name in named if name in measures), "")
@@ -89,14 +89,14 @@ def figure_text(figure: Figure | None) -> str:
 
 
 def number_of(count: int, thing: str) -> str:
-    """Return a number and the thing's name, in the plural where it is not one."""
+    """Return a number and the thing's name, in the plural if it is not one."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 _NONE = "-"
 _SCORED = {"answer_recall", "evidence_recall", "title_recall"}
-"""What is shown of a run without a chat model that is compared by what passages hold:
-no answer, and none of its measures."""
+"""Measures shown of a run without a chat model that is compared by its passages: no
+answer, and none of its measures."""
 _MEANINGS = {
     "answer_recall": "one of the right answers stands in what was read, word for word",
     "evidence_recall": "every character of the evidence stands in what was read",
@@ -178,7 +178,7 @@ def shown_measures(summary: Summary) -> list[str]:
 
 
 def held_column(summary: Summary) -> str:
-    """Return the column of what passages hold, where a run has no answers to show."""
+    """Return the column of the passages' measure, if a run has no answers to show."""
     if summary.offline and summary.measure in HELD:
         return heading_of(summary.measure, summary)
     return ""
