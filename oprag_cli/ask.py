@@ -1,4 +1,4 @@
-"""`oprag ask`: a question to a chat model about one's own files."""
+"""`oprag ask`: a question to a chat model about your files."""
 
 from __future__ import annotations
 

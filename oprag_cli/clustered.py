@@ -53,7 +53,7 @@ class ServerStore:
         return (self._postgres if self._is_postgres else self._chroma)(embeddings)
 
     def make(self, size: int) -> None:
-        """Make the table if it is missing, for vectors of so many numbers."""
+        """Make the table if it is missing, for vectors of `size` numbers."""
         if not self._is_postgres:
             return  # Chroma makes its collection when it is opened
         from sqlalchemy import text

@@ -16,7 +16,7 @@ from rich.progress import (
 )
 
 _WIDTH = 100
-"""Columns used at most; exactly so many if there is no terminal."""
+"""Columns used at most; exactly as many if there is no terminal."""
 
 
 def make_console(*, stderr: bool = False) -> Console:

@@ -35,8 +35,8 @@ class SentenceTransformerEmbeddings(Embeddings):
         model: A `SentenceTransformer`. Its own prompts for queries and documents
             are used if it has them.
         name: The model as the user named it.
-        origin: Where the weights came from, for people.
-        of_queries: Another `SentenceTransformer` to embed queries with; None: the
+        origin: The source of the weights, for people.
+        of_queries: Another `SentenceTransformer` to embed queries with. None: the
             same.
     """
 
@@ -124,7 +124,7 @@ def load_embedding_model(
 def load_model(
     name: str, console: Console, say: Callable[[str], object] | None = None
 ) -> SentenceTransformerEmbeddings:
-    """Load an embedding model by name and tell where it came from.
+    """Load an embedding model by name and tell its source.
 
     `say` is told the line. Without it, the line is printed on the console.
     """

@@ -1,4 +1,4 @@
-"""`oprag mcp`: one's own files, for clients of the Model Context Protocol."""
+"""`oprag mcp`: your files, for clients of the Model Context Protocol."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Server(_OfKit):  # type: ignore[misc]  # of one of two versions
             return await await_while_connected(receive, work)
 
     def _receive_of(self, given: Sequence[Any]) -> Receive | None:
-        """Return the function that tells when the client has gone; None: the kit does.
+        """Return the function that tells that a client has gone; None if the kit does.
 
         Version 2 gives a context to `call_tool`; version 1 has one to ask for.
         """

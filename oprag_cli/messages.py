@@ -33,8 +33,8 @@ def tell_client(message: str) -> str:
     """Return a message as a client of a server gets it.
 
     Returns:
-        One line without secrets, and of at most so many characters, even if it repeats
-        a long request. It keeps its end, which says the way out.
+        One line without secrets, of at most `_LONGEST_TOLD` characters, even if it
+        repeats a long request. It keeps its end, which says the way out.
     """
     from oprag.calls import hide_secrets
     from oprag.citations import as_line

@@ -120,7 +120,7 @@ def read_told(
 
 
 def tell_index(index: Index, notes: Console, said: Sequence[str] = ()) -> None:
-    """Report how large an index is, and where.
+    """Report the size of an index, and its path.
 
     Print one line if it is used again, else first the lines of `said`.
     """

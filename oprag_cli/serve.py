@@ -1,4 +1,4 @@
-"""`oprag serve`: one's own files, for applications with an External Knowledge API."""
+"""`oprag serve`: your files, for applications with an External Knowledge API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`oprag play`: a local page to ask one's files on, and to see the passages read."""
+"""`oprag play`: a local page for questions on your files, showing the passages."""
 
 from oprag_cli.play.command import play
 

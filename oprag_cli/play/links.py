@@ -24,7 +24,7 @@ def chosen_options(given: Mapping[str, Any], options: SearchOptions) -> SearchOp
         options: The options to change.
 
     Raises:
-        ValueError: A value is none that the page offers.
+        ValueError: The page does not offer such a value.
     """
     changed: dict[str, Any] = {}
     if "token_budget" in given:

@@ -43,7 +43,7 @@ class Session:
     def __init__(self, workshop: Workshop) -> None:
         self.workshop = workshop
         self.key = secrets.token_urlsafe(16)
-        """Names the session where files are dropped."""
+        """The key by which dropped files name the session."""
         self.options = SearchOptions()
         """As the page shows them."""
         self.question = ""

@@ -95,7 +95,7 @@ class Vectors:
     Args:
         embeddings: The model.
         name: Tells it from other models: its vectors are kept under this name.
-        folder: The folder of the file; None: in memory.
+        folder: The folder of the file. None: in memory.
     """
 
     def __init__(

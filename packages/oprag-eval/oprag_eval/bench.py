@@ -49,13 +49,13 @@ class Bench:
         token_counter: Counts budgets and contexts; None for cl100k.
         window: Tokens that the model reads and writes; None when not known.
         max_reply: Of these, the tokens kept for the reply.
-        cache: Folder for what systems make of a document (trees, pages, gists);
+        cache: Folder for objects that systems make of a document (trees, pages, gists).
             None: in memory.
         seed: Of everything that is drawn.
-        temperature: Of the model; None: its provider's.
+        temperature: Of the model. None: its provider's.
         answer_style: How answers are asked for; reports read it from the run's
             settings, in which it has the same name.
-        wording: The words in which it is asked; None: our own.
+        wording: The words in which it is asked. None: our own.
     """
 
     def __init__(
@@ -122,10 +122,10 @@ class Bench:
 
         Args:
             question: It is searched for with `query_text`.
-            splittings: How the documents are cut; several: chunks of all of them.
+            splittings: How the documents are cut. Several: chunks of all of them.
             search: How chunks are found. Of equals, those come first that stand
                 first, in the order of documents and positions.
-            k: Chunks that each of the searches finds, at most; None: all chunks, and
+            k: Chunks that each of the searches finds, at most. None: all chunks, and
                 1,000 if the question is asked of all documents.
         """
 

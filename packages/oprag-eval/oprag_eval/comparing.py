@@ -59,10 +59,10 @@ def compare_systems(
             `"dos-rag:size=50"`, and your own: a function of a question, a retriever, or
             a query engine. With one of your own, all systems search all documents.
         embeddings: Of the catalogue's systems.
-        budgets: Tokens of the context; empty: as `oprag sweep` chooses them.
-        model: Answers; None: there is no answer, only the passages are measured.
+        budgets: Tokens of the context. Empty: as `oprag sweep` chooses them.
+        model: Answers. None: there is no answer, only the passages are measured.
         judge: A function from a row to a score from 0 to 1.
-        out: Folder of the run with its page, which is continued if it is there; None:
+        out: Folder of the run with its page, which is continued if it is there. None:
             nothing is kept.
 
     Returns:

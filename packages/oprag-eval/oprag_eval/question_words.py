@@ -98,7 +98,7 @@ class Task(NamedTuple):
     material: str = ""
     """The kind of text, for the papers' prompts; empty if no paper asks the set."""
     form: str = ""
-    """The form of an open answer; empty: in as few words as it takes."""
+    """The form of an open answer. Empty: in as few words as it takes."""
     units: str = ""
     """The task of LongRAG's first call, if its paper asks the set."""
 
@@ -186,7 +186,7 @@ class Wording:
         """Return DOS RAG's prompt for the style `"brackets"`, else that of Self-Route.
 
         DOS RAG's options may not be declined. Self-Route gives the task before the
-        text and again behind it.
+        text and again after it.
         """
         if style == "brackets":
             body = _PAPER_EXPLAINED if options else _PAPER_BRIEF

@@ -64,7 +64,7 @@ class Published:
     source: str
     """The paper."""
     deviation: float | None = None
-    """Standard deviation over the paper's runs, from 0 to 1; None: not given."""
+    """Standard deviation over the paper's runs, from 0 to 1. None: not given."""
 
 
 @cache
@@ -162,7 +162,7 @@ class Recipe:
                     yield (arm.system.name, budget), each
 
     def measure(self, reader: str) -> str:
-        """Name the published measure that pairs are compared by; empty: the set's."""
+        """Name the published measure to compare pairs by; empty for the set's."""
         return next((each.measure for _, each in self.rows(reader) if each), "")
 
     def scored(self, reader: str, dataset: Dataset) -> str:

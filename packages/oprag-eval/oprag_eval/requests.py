@@ -87,7 +87,7 @@ def read_reply(
 
     Args:
         reply: As the model wrote it; the prediction keeps its explanation.
-        question: The question; None: an open question.
+        question: The question. None: an open question.
         style: How the answer was asked for. A reply in the style `"brackets"` may say
             of one part of the text that the question is unanswerable from it, and go
             on to an option. So if a choice names one, only a refusal that comes

@@ -56,9 +56,9 @@ _REPLIES = {"letter": 20, "brackets": 60}
 _GIST = 4
 """A gist is taken to have its page's tokens divided by this."""
 _TREE = 1.5
-"""A tree's summaries read the document so many times."""
+"""How many times a tree's summaries read the document."""
 _PAGED = 2
-"""ReadAgent reads a document so often for its pages and gists."""
+"""How many times ReadAgent reads a document for its pages and gists."""
 
 
 class Rough(NamedTuple):

@@ -1,7 +1,7 @@
 """The rows of a run, as other tools import them: JSON Lines and CSV, flat.
 
 Each is one answer. `user_input`, `retrieved_contexts`, `response` and `reference` are
-ragas' names; MLflow and LangSmith are told which columns hold what. Scores are columns
+ragas' names; MLflow and LangSmith are told the columns. Scores are columns
 by the names of `scores.jsonl`.
 """
 

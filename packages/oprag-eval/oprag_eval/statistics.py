@@ -40,7 +40,7 @@ _DIFFERENCES = (-1.0, 1.0)
 
 @dataclass(frozen=True)
 class Figure:
-    """A mean over questions, how sure it is, and of what."""
+    """A mean over questions, its interval, and the number of the questions."""
 
     mean: float
     low: float | None
@@ -115,7 +115,7 @@ class Pairing:
 
         Args:
             doubt: Chance that it is further.
-            times: With so many times the questions, answered like these.
+            times: With this many times the questions, answered like these.
             least: Say how far it is below at least, instead of at most.
         """
         t = _quantile(_KNOWN, doubt)

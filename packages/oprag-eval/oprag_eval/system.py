@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from oprag_eval.bench import Bench
 
 Count: TypeAlias = Annotated[int, Field(ge=1)]
-"""A setting that is a number from 1 on; checked where systems are made from specs."""
+"""A setting that is a number from 1 on; checked when systems are made from specs."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,10 @@ class Attempt:
     self_answered: bool = False
     """Whether the system gave its own answer, and the run's model gave none."""
     usage: Mapping[str, TokenUsage] = field(default_factory=dict)
-    """Tokens of the model calls by stage: `retrieve` and `answer`, of this question;
-    `index`, of all that was made of its documents beforehand (summaries, gists): the
-    same figure at each of their questions, even if another came first."""
+    """Tokens of the model calls by stage. `retrieve` and `answer` are those of this
+    question. `index` are those of the summaries and gists that were made of its
+    documents beforehand. Each question on them has the same figure, even if another
+    came first."""
 
 
 class System(ABC):

@@ -39,7 +39,7 @@ class JsonEnding:
     """The end of `oprag evaluate --json`, and of each set of `oprag reproduce`."""
 
     shown: bool = True
-    """Whether the result is printed; otherwise whoever asked for the run does it."""
+    """Whether the result is printed; otherwise the caller prints it."""
     as_json: bool = True
 
     def judge_answers(self, directory: RunDirectory, dataset: Dataset) -> None:

@@ -20,7 +20,7 @@ _PRICE_PARTS = (2, 3)
 
 
 def read_temperature(written: str | float) -> float | None:
-    """Read a number from 0 on; `default`: None, it is left to the provider."""
+    """Read a number from 0 on, or None for `default`, which is left to the provider."""
     text = str(written)
     if text == "default":
         return None
@@ -30,7 +30,7 @@ def read_temperature(written: str | float) -> float | None:
 
 
 def read_price(text: str) -> Price | None:
-    """Read `2.5,10` or `2.5,1.25,10`; empty: no price."""
+    """Read `2.5,10` or `2.5,1.25,10`; an empty text is no price."""
     if not text:
         return None
     parts = text.split(",")

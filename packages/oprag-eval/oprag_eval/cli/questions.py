@@ -1,4 +1,4 @@
-"""`oprag questions` and `oprag check-questions`: questions on one's own documents."""
+"""`oprag questions` and `oprag check-questions`: questions on your own documents."""
 
 from __future__ import annotations
 

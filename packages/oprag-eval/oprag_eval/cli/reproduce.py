@@ -1,4 +1,4 @@
-"""`oprag reproduce`: a paper's table, beside one's own under the same conditions."""
+"""`oprag reproduce`: a paper's table, beside your own under the same conditions."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def _under(
 
 
 def _paths(recipe: Recipe, data: Sequence[str]) -> dict[str, str]:
-    """Return the path of each set of the table; empty: on the hub."""
+    """Return the path of each set of the table; empty for a set on the hub."""
     paths = dict.fromkeys(recipe.sets, "")
     families = {one.partition("/")[0] for one in recipe.sets}
     for each in data:

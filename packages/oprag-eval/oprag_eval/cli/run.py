@@ -71,9 +71,9 @@ def perform(
 ) -> RunEstimate | None:
     """Estimate a run, and unless it is a dry one ask the questions that are left.
 
-    Systems are compared by `measure` and as `planned`; empty: by the set's own, each
+    Systems are compared by `measure` and as `planned`. Empty: by the set's own, each
     with vanilla RAG. Spending is entered in `spent_in`, so that several runs share
-    one cap; None: in the run's folder. `ending` tells the result in its own way.
+    one cap. None: in the run's folder. `ending` tells the result in its own way.
 
     Returns:
         The estimate of a run that is not carried out.

@@ -1,4 +1,4 @@
-"""`oprag sweep`: how many tokens to use for one's own documents, and with what."""
+"""`oprag sweep`: how many tokens to use for your documents, and with which system."""
 
 from __future__ import annotations
 

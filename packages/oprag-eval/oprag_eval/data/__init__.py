@@ -1,6 +1,6 @@
 """The papers' data sets and a user's own, read into one form.
 
-`load` takes a set by its name in `DATASETS`; `read_own` reads one's own questions
+`load` takes a set by its name in `DATASETS`; `read_own` reads your own questions
 and documents; `make_passkey` generates. Each gives a `Dataset` of `Question`s and
 `Document`s. A malformed line is an error with file and line, and a size that differs
 from the papers' is said.

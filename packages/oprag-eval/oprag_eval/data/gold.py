@@ -27,7 +27,7 @@ def find_passage(
     Args:
         passage: Not blank.
         documents: By id.
-        among: Ids of the documents that may hold it; empty: all.
+        among: Ids of the documents that may hold it. Empty: all.
 
     Returns:
         Its first place in each, in the order of the documents; empty if none has it.
@@ -51,7 +51,7 @@ def place_passages(
     Args:
         passages: Their texts.
         documents: By id.
-        doc_id: The document that the question names; empty: the one that holds all.
+        doc_id: The document that the question names. Empty: the one that holds all.
 
     Returns:
         The document and the spans; None unless exactly one holds all of them.

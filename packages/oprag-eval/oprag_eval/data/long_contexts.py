@@ -45,7 +45,7 @@ class _Asked(Fields):
     options: tuple[str, ...] = ()
 
     def gold(self) -> int | None:
-        """Return the index of the right option; None: there is no such option."""
+        """Return the index of the right option; None if there is no such option."""
         text, letters = self.answers[0], self.answers[1:]
         golds = [index for index, option in enumerate(self.options) if option == text]
         if letters:

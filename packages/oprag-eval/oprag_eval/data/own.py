@@ -85,7 +85,7 @@ def read_own(questions: Any, documents: Mapping[str, str | Document]) -> Dataset
       documents;
     - `answer`, and `answer_2`, `answer_3`, … for others that are right too;
     - `option_a`, `option_b`, … and `correct`, the letter of the right one;
-    - `question_id`; absent: the number of the question, from 1;
+    - `question_id`, by default the number of the question, from 1;
     - in JSON Lines also the lists `answers` and `options`, in place of these;
       `passages`, texts that hold the answer, which are found in the documents; or
       `evidence`: spans `[start, end)` of the document's characters, in

@@ -32,7 +32,7 @@ class Question:
     question_id: str
     """Unique in its set."""
     doc_ids: tuple[str, ...]
-    """The documents it is asked of, one in most sets; empty: all of the set."""
+    """The documents it is asked of, one in most sets. Empty: all of the set."""
     question: str
     answers: tuple[str, ...] = ()
     """Each of them right. Empty if the set has none (retrieval only)."""
@@ -41,11 +41,11 @@ class Question:
     gold_option: int | None = None
     """Index of the right option, 0 = first; None for open questions."""
     evidence: tuple[Span, ...] = ()
-    """The places of the answer in the one document of `doc_ids`; empty: not known."""
+    """The places of the answer in the one document of `doc_ids`. Empty: not known."""
     evidence_kind: EvidenceKind = "all"
     """`"any"`: each span suffices; `"all"`: every span is needed."""
     supporting: tuple[str, ...] = ()
-    """Titles of the articles that the answer needs; empty: not known."""
+    """Titles of the articles that the answer needs. Empty: not known."""
 
 
 @dataclass(frozen=True, eq=False)

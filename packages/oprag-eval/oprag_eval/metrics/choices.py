@@ -1,4 +1,4 @@
-"""Multiple choice: by letter, with ∞Bench's rules or without their losses; by [[n]]."""
+"""Multiple choice by letter, by ∞Bench's rules or without their losses, or by [[n]]."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def bracketed_option(prediction: str, *, rules: ChoiceRules = "fixed") -> int | 
     first one, as the authors' code does. Blanks inside the brackets are let pass.
 
     Returns:
-        The number as written, where 1 is the first option; None when there is none.
+        The number as written, where 1 is the first option; None if there is none.
 
     Source:
         DOS RAG (arXiv:2506.03989), appendix A.8.

@@ -35,7 +35,7 @@ def split_officially(
 
     Whole sentences are put together while the sum of their tokens, each counted alone
     with a blank before it, is within the limit. A sentence over the limit is cut
-    behind every comma, semicolon and colon that white space follows, and its clauses
+    after every comma, semicolon and colon that white space follows, and its clauses
     go on like sentences. A clause over the limit is cut every `chunk_size` *words*;
     these pieces come out at once, before the chunk that is open.
 

@@ -34,10 +34,10 @@ class OfflineReader(Model):
     By kind of call:
 
     - `answer`, `short_answer`: the sentence nearest to the question;
-    - `choice`: the letter of the option that, put behind the question, is nearest to
+    - `choice`: the letter of the option that, put after the question, is nearest to
       some sentence;
     - `explained_choice`: the number of that option as `[[n]]`, without explanation;
-    - `long_answer`: the three sentences nearest to the question, as they stand;
+    - `long_answer`: the three sentences nearest to the question, unchanged;
     - these decline, with the word *unanswerable*, if no sentence is near;
     - `summary`, `gist`: the first sentences, as many as the reply may have tokens; a
       gist without a limit has a quarter of its page's;

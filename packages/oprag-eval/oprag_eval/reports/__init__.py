@@ -1,4 +1,4 @@
-"""Reports of a run: tables, plots, one page; from its files and the set, no model.
+"""Reports of a run from its files and the set, without a model: tables, plots, a page.
 
 `write_reports(directory, dataset)` scores the answers and writes `scores.jsonl`,
 `summary.json`, `plots/*.svg` and `report.html`. The same answers give the

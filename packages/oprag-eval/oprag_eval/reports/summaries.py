@@ -288,10 +288,10 @@ def write_reports(
     Args:
         directory: Holds the answers.
         dataset: The set that they answer.
-        price: Per million tokens; None: no cost is shown.
+        price: Per million tokens. None: no cost is shown.
         measure: The measure that arms are compared by, a name in `scores.jsonl`; empty,
             or if no answer has it, the set's own.
-        planned: Names of systems that are compared; empty: each with vanilla RAG.
+        planned: Names of systems that are compared. Empty: each with vanilla RAG.
         stopped: Whether a cap ended the run: some arms may then have had easier
             questions, and nothing is advised.
 

@@ -89,7 +89,7 @@ class SweetSpot:
     """The smallest arm that is shown to be as good as the best, see `sweet_spot`."""
 
     chosen: str | None
-    """Label of the arm; None: it is not known."""
+    """Label of the arm. None: it is not known."""
     best: str
     """The arm that scored highest."""
     at_most_behind: float

@@ -20,14 +20,14 @@ from oprag_eval.statistics import (
 )
 
 AS_CHEAP = 1.05
-"""Up to so many times the tokens count as no more tokens."""
+"""Up to this many times the tokens count as no more tokens."""
 MARGINS = (0.02, 0.05, 0.1)
 """How much worse than the best an arm may be that is advised; the first of them that
 some arm is shown to keep holds. Of 100 points, 2, 5, and 10."""
 CONFIDENCE = 0.9
 """That it is no worse than that."""
 _ENOUGH = 0.5
-"""Of the questions that some arm has a value for, an arm needs more than so many."""
+"""Of the questions that some arm has a value for, an arm needs more than this share."""
 _SURELY = 0.1
 """Of the doubt that is left, the share for saying which arms are surely worse."""
 _TENS = 10

@@ -26,7 +26,7 @@ class Spending:
         max_cost: In the currency of the price; None for no cap.
         price: Of the model; None when not known.
         record: File in which every call is entered, so that the spending of a killed
-            run counts when it is resumed; None: none is kept.
+            run counts when it is resumed. None: none is kept.
     """
 
     def __init__(

@@ -137,7 +137,7 @@ class LongRag(System):
     def _grouped(
         self, names: Sequence[str], bench: Bench
     ) -> tuple[set[str], UnitIndex]:
-        """Return the documents that are in units, and the units; no names: all."""
+        """Return the documents in units, and the units; no names mean all documents."""
         read = [
             bench.dataset.documents[name] for name in names or bench.dataset.documents
         ]

@@ -37,7 +37,7 @@ from oprag_eval.systems.retrieved import Compat
 from oprag_eval.workers import map_concurrently
 
 _ENOUGH = 11
-"""A layer of so many nodes or fewer has none above it."""
+"""A layer of this many nodes or fewer has none above it."""
 _SEPARATOR = "\n\n"
 
 
@@ -267,7 +267,7 @@ def _memberships(points: Any, seed: int) -> list[list[int]]:
 def _neighbours(
     members: Sequence[int], sizes: Sequence[int], max_tokens: int
 ) -> list[list[int]]:
-    """Cut into stretches of at most so many tokens, in order."""
+    """Cut into stretches of at most `max_tokens` tokens, in order."""
     stretches: list[list[int]] = []
     room = 0
     for member in members:

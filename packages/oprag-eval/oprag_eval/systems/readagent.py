@@ -75,7 +75,7 @@ def _breaks(words: Sequence[int], page_words: int) -> list[int]:
     """Return the places after which the next page may end, as numbers of parts.
 
     As in the authors' notebook, a place is before the part with which there are
-    enough words; the last one is behind the passage.
+    enough words; the last one is after the passage.
     """
     total = words[0]
     found: list[int] = []

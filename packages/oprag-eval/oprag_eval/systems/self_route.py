@@ -37,7 +37,7 @@ class SelfRoute(System):
     k: Count = 5
     """Best chunks that the first step reads; the paper has 1, 5, 10, 50 and 100."""
     order: Order = "document"
-    """`"rank"` as in the paper: best first, each chunk behind its number."""
+    """`"rank"` as in the paper: best first, each chunk after its number."""
     unit: SplitUnit = "words"
     """Of the chunks."""
     size: Count = 300
