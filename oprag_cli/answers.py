@@ -121,7 +121,7 @@ def answer_by_self_route(
         write: Called with each piece of the answer; for a refusal that is not final
             with nothing.
         token_budget: Tokens that the passages may take.
-        order: Of the passages: `"document"`, or `"rank"` for best first.
+        order: The order of the passages: `"document"`, or `"rank"` for best first.
         max_context_tokens: Tokens of prompt and answer that the model takes; None
             for the number in its profile, if it has one.
         decline: How a refusal is recognised, as in `SelfRouteChain`.

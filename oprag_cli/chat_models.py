@@ -18,7 +18,7 @@ def load_chat_model(name: str, **options: Any) -> BaseChatModel:
 
     Args:
         name: `provider:model`, as LangChain's `init_chat_model` takes it.
-        **options: Of the client, such as `temperature`.
+        **options: Options of the client, such as `temperature`.
 
     Raises:
         ModelCallError: The provider is not known, its package is not installed, or

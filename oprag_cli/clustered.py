@@ -42,7 +42,7 @@ class ServerStore:
     """`postgresql://USER@HOST:PORT/DATABASE`, or `http://HOST:PORT` of a Chroma
     server. May hold a password."""
     collection: str
-    """Its table, or its collection."""
+    """The table or the collection in the store."""
 
     @property
     def _is_postgres(self) -> bool:

@@ -52,7 +52,7 @@ def make_server(app: ASGIApp, *, within: float = WITHIN, **how: Any) -> Server:
     """Make the server that answers requests.
 
     Args:
-        app: Answers them.
+        app: The application that answers them.
         within: See `WITHIN`.
         **how: Settings of uvicorn.
     """
@@ -77,7 +77,7 @@ async def await_while_connected(receive: Receive, work: Awaitable[_T]) -> _T:
     """Await work for a client, and cancel it when the client has gone.
 
     Args:
-        receive: Of the client's request, which has been read whole.
+        receive: The `receive` of the client's request, which has been read whole.
         work: The work. Its errors are raised.
 
     Raises:

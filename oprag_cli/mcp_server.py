@@ -197,7 +197,7 @@ def make_server(
     """Make the server: four tools that only read.
 
     Args:
-        librarian: Answers them.
+        librarian: Answers the calls of the tools.
         token_budget: Tokens of the result of a search, marks and places included.
         widen: See `OrderPreservingRetriever`.
 

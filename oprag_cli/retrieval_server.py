@@ -81,7 +81,7 @@ def make_app(
     """Make the application, for any server of ASGI.
 
     Args:
-        librarian: Has the documents.
+        librarian: The librarian that has the documents.
         name: The name that requests give as `knowledge_id`.
         api_key: The key that requests have to send.
         token_budget: Tokens that the contents of an answer may take together.

@@ -18,7 +18,7 @@ class Answer:
     problem: str = ""
     working: bool = True
     facts: list[str] = field(default_factory=list)
-    """Lines on the tokens, once it is there."""
+    """Lines on the tokens, once the answer is there."""
     cited: list[str] = field(default_factory=list)
     """Numbers that it cites, unknown ones too."""
 

@@ -89,7 +89,7 @@ class Opened(NamedTuple):
 
     step: Step
     number: int
-    """Of the passage, from 1."""
+    """The number of the passage, from 1."""
     page: int | None = None
     """Another page than its own, counted from 0."""
 

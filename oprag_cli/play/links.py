@@ -13,7 +13,7 @@ from oprag_cli.options import SearchOptions
 BUDGETS = (500, 1_000, 2_000, 4_000, 8_000, 16_000)
 """Tokens, as the slider has them."""
 _LARGEST = 100_000
-"""Of a number that the page sends."""
+"""The largest value of a number that the page sends."""
 
 
 def chosen_options(given: Mapping[str, Any], options: SearchOptions) -> SearchOptions:

@@ -31,9 +31,9 @@ Search: TypeAlias = Literal["vectors", "hybrid"]
 and by its words, fused as `bm25=True` does it in a retriever."""
 
 _KEPT = 64
-"""Things of a kind that are kept in memory: of a splitting, the chunks of so many
-documents, and of all that one question is asked of. A run asks in the order of the
-set."""
+"""Things of a kind that are kept in memory, such as the chunks of this many documents
+in one splitting. If a question is asked of more documents, as many are kept. A run asks
+in the order of the set."""
 _FOUND_OF_ALL = 1000
 """Chunks that are found for a question that is asked of all documents, if no number
 is asked for: as many as fill the largest budgets."""
@@ -45,14 +45,14 @@ class Bench:
     Args:
         dataset: Questions and documents.
         model: Answers, chooses pages to look up, and writes summaries and gists.
-        vectors: Of the embedding model.
+        vectors: The vectors of the embedding model.
         token_counter: Counts budgets and contexts; None for cl100k.
         window: Tokens that the model reads and writes; None when not known.
         max_reply: Of these, the tokens kept for the reply.
         cache: Folder for objects that systems make of a document (trees, pages, gists).
             None: in memory.
-        seed: Of everything that is drawn.
-        temperature: Of the model. None: its provider's.
+        seed: The seed of everything that is drawn.
+        temperature: The temperature of the model. None: its provider's.
         answer_style: How answers are asked for; reports read it from the run's
             settings, in which it has the same name.
         wording: The words in which it is asked. None: our own.

@@ -58,7 +58,7 @@ def compare_systems(
         systems: Those of the catalogue, written as on the command line, such as
             `"dos-rag:size=50"`, and your own: a function of a question, a retriever, or
             a query engine. With one of your own, all systems search all documents.
-        embeddings: Of the catalogue's systems.
+        embeddings: The embedding model of the catalogue's systems.
         budgets: Tokens of the context. Empty: as `oprag sweep` chooses them.
         model: Answers. None: there is no answer, only the passages are measured.
         judge: A function from a row to a score from 0 to 1.

@@ -75,15 +75,15 @@ async def draft_questions(
     out if its quote is not in the part word for word, or does not hold the answer.
 
     Args:
-        documents: By id.
-        model: Writes them.
+        documents: The documents by id.
+        model: The model that writes them.
         wanted: Questions, at most; fewer if there are not as many parts.
-        seed: Of the choice of parts.
+        seed: Decides which parts are chosen.
         at_once: Calls at a time.
         advanced: Called with the number of replies, and of all.
 
     Returns:
-        In the order of the documents.
+        The questions, in the order of the documents.
     """
     parts = choose_parts(documents, wanted, seed)
     done: list[TokenUsage] = []

@@ -51,14 +51,14 @@ class RunEstimate:
     """The estimate of a run."""
 
     systems: Mapping[str, tuple[Taken, Taken]]
-    """By name, over all budgets, runs and questions: the totals if every first reply
-    answers, and if every reply declines and every page is looked up."""
+    """Totals by name, over all budgets, runs and questions. The first if every first
+    reply answers, the second if every reply declines and every page is looked up."""
     sampled: int
     """Questions of the sample."""
     questions: int
     """Questions of the plan, which the figures are for."""
     answers: int
-    """Of all arms and runs."""
+    """Answers of all arms and runs."""
     failed: tuple[str, ...] = ()
     """Why arms cannot answer sampled questions, once for each: `dos-rag, 50: …`."""
 
@@ -145,7 +145,7 @@ class _Counting(Model):
         self._declines = declines
         self.asked = self.made = TokenUsage()
         self.calls = Counter[bool]()
-        """By whether something was made of documents."""
+        """Calls, by whether they made something of documents."""
 
     async def complete(self, call: Call) -> Completion:
         """Reply like a model that always declines, or never does."""

@@ -47,8 +47,8 @@ class Change:
     p: float
     """Chance of such a drop if there is none, corrected for the number of arms."""
     seen_from: float | None
-    """The smallest drop that would be called worse in four of five runs; None if
-    none would."""
+    """The smallest drop that would be called worse in four of five runs; None if no
+    drop would."""
 
     @property
     def red(self) -> bool:

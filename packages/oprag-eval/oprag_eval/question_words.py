@@ -88,7 +88,10 @@ _FURTHER_ANSWERS = {
     "a heptagon": "heptagon",
     "the mountain forests of central Mexico": "central Mexico",
 }
-"""Of examples of LongRAG's second prompt: with these the authors repeat them."""
+"""Further answers to examples of LongRAG's second prompt.
+
+The authors repeat the examples with them.
+"""
 _AFTER_ANSWER = re.compile(r"\banswer:\s(.*)", re.IGNORECASE)
 
 
@@ -138,7 +141,7 @@ TASKS: Mapping[str, Task] = MappingProxyType(
         "quality": Task("an article or a story"),
     }
 )
-"""By the names that sets are loaded by.
+"""The tasks, by the names that sets are loaded by.
 
 Source:
     Self-Route (arXiv:2407.16833), table 5, after LongBench and ∞Bench; LongRAG's

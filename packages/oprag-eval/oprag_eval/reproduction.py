@@ -131,7 +131,7 @@ class Recipe:
     """Options of each, `model` and `window`, by the name that the figures have; the
     paper's own first."""
     options: Mapping[str, Any]
-    """Of `oprag evaluate`, by name, as far as the paper decides them."""
+    """Options of `oprag evaluate`, by name, as far as the paper decides them."""
     arms: Sequence[RecipeArm]
     budgets: Sequence[int] = ()
     planned: Sequence[tuple[str, str]] = ()

@@ -26,7 +26,7 @@ class Size(NamedTuple):
     questions: int
     documents: int
     tokens: int
-    """Of a document, or of all that a question is asked of; the mean, about."""
+    """About the mean tokens of a document, or of all that a question is asked of."""
 
 
 SIZES = {

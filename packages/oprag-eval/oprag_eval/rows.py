@@ -30,7 +30,7 @@ def rows_of(
     Args:
         answers: Scored, or not.
         dataset: The set that they answer.
-        settings: Of the run. If it had no chat model, the only `response` is that
+        settings: Those of the run. If it had no chat model, the only `response` is that
             of a system that answers itself; the others have None, which ragas and
             LangSmith take as no answer.
     """

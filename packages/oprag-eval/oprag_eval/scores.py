@@ -162,7 +162,7 @@ def _answerable(answer: Answer, _: Question, __: Dataset) -> Score:
 
 
 def _evidence_recall(answer: Answer, question: Question, dataset: Dataset) -> Score:
-    """Measure the recall of evidence, in texts of no document by its words."""
+    """Measure the recall of evidence; in texts of no document, look for its words."""
     if not question.evidence:
         return None
     kept = [

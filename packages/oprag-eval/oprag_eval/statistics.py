@@ -100,7 +100,7 @@ class Pairing:
     """Two arms on the same questions, as one-sided bounds need them."""
 
     mean: float
-    """Of the differences, first minus second."""
+    """Mean of the differences, first minus second."""
     square: float
     """Mean of their squares."""
     most: float
@@ -108,10 +108,10 @@ class Pairing:
     questions: int
 
     def below(self, doubt: float, times: float = 1.0, *, least: bool = False) -> float:
-        """Say how far the first may be below the second, but for a doubt.
+        """Return how far the first may be below the second, but for a doubt.
 
         One question is added at each end, and more of them for less doubt. If all
-        differences are one way, the half that does for an interval is too few.
+        differences are one way, the half question of an interval is too few.
 
         Args:
             doubt: Chance that it is further.
@@ -180,10 +180,10 @@ class Sampling:
     that was seen, up and down. Each added half stands alone, on no document: if two
     arms hardly differ, that is no sign that questions on one document are alike.
 
-    Student's t allows for the design effect being measured on few documents: it has as
-    many degrees of freedom as there are documents, fewer if some have most of the
-    questions, and more the fewer questions there are on one (with one each, nothing is
-    measured between documents).
+    Student's t allows for the design effect being measured on few documents. It has as
+    many degrees of freedom as there are documents, and fewer if some have most of the
+    questions. It has more, the fewer questions there are on one document (with one
+    each, nothing is measured between documents).
 
     Args:
         clusters: Group of each question, from 0 without gaps.

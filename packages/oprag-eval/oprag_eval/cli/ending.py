@@ -67,7 +67,7 @@ class SweepEnding:
     compared: Path | None = None
     """The run that it is compared with."""
     before: Sequence[Row] = ()
-    """Its rows."""
+    """The rows of that run."""
     as_json: bool = False
     judge: Judge | None = None
 

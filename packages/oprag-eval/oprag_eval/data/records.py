@@ -57,7 +57,7 @@ class Dataset:
     questions: tuple[Question, ...]
     """In the order of the file."""
     documents: Mapping[str, Document]
-    """By id, in the order of the file."""
+    """The documents by id, in the order of the file."""
     metrics: tuple[str, ...] = ()
     """Names in `oprag_eval.metrics` that fit, the papers' own first."""
     notes: tuple[str, ...] = ()

@@ -113,7 +113,7 @@ def _runs(text: str, parts: list[Span]) -> Iterator[Span]:
 
 
 TOKENS_PER_CHUNK = 50
-"""Of the budget, for each chunk that may be taken."""
+"""Tokens of the budget, for each chunk that may be taken."""
 _SEPARATOR = " \n\n"
 
 
@@ -122,9 +122,9 @@ def fill_officially(
 ) -> list[Hit]:
     """Choose chunks as the authors do.
 
-    Of the `token_budget / 50` best (rounded down) those up to the first with which the
-    sum of the chunks' own tokens would pass the budget. Text between chunks is
-    not counted, so the context may be over the budget.
+    Candidates are the `token_budget / 50` best (rounded down). They are taken until
+    the sum of the chunks' own tokens would pass the budget. Text between chunks is not
+    counted, so the context may be over the budget.
 
     Returns:
         The chosen, best first.

@@ -27,7 +27,7 @@ _STOPPED = (
 )
 _SURE = f"with {CONFIDENCE:.0%} confidence".replace("%", " %")
 _UNTOUCHED = ("langchain-default", "llamaindex-default")
-"""Systems that people have already, and want to see their own beside."""
+"""Systems that people have already, and want to compare their own with."""
 
 
 def advice_of(summary: Summary) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ _SPLITTERS = {
     "chunk_overlap={overlap})",
     "llamaindex": "SentenceSplitter(chunk_size={size}, chunk_overlap={overlap})",
 }
-"""Of `langchain_oprag`, and of the frameworks, by the unit of the chunks."""
+"""Splitters of `langchain_oprag` and the frameworks, by the unit of the chunks."""
 _FRAMEWORKS = {"langchain", "llamaindex"}
 _OVERLAP = 200
 _LEAST = 5
@@ -22,7 +22,7 @@ def line_to_copy(settings: Mapping[str, Any] | None, budget: int | None) -> str:
     """Write a system that retrieves as a line of Python.
 
     Args:
-        settings: Of the system, as `run.json` has them.
+        settings: Those of the system, as `run.json` has them.
         budget: Its tokens; None for a number of chunks.
 
     Returns:

@@ -39,7 +39,7 @@ class Plot(NamedTuple):
     """One plot, drawn."""
 
     name: str
-    """Of its file, without the ending."""
+    """The name of its file, without the ending."""
     title: str
     """Its content, in a line."""
     svg: bytes

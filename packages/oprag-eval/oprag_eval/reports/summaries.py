@@ -1,4 +1,4 @@
-"""Writes the reports of a run into its folder, made of its answers and the set."""
+"""The reports of a run, made of its answers and the set, written into its folder."""
 
 from __future__ import annotations
 

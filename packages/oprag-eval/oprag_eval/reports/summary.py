@@ -35,7 +35,7 @@ class ArmSummary:
     """Mean input tokens of a question, over all its calls."""
     output_tokens: float
     index_tokens: int
-    """Input and output tokens of all that was made of the documents beforehand."""
+    """Input and output tokens of the objects made of the documents beforehand."""
     estimated: bool
     """Whether some tokens were counted here and not reported by the provider."""
     cost: float | None
@@ -115,13 +115,13 @@ class Summary:
     measure: str
     """The measure that arms are compared by; empty if the set has none."""
     measures: tuple[str, ...]
-    """All that are shown, that one first."""
+    """All measures that are shown, that one first."""
     unit: str
     """The units that intervals are over: documents or questions."""
     groups: int
     """The number of them."""
     settings: Mapping[str, Any]
-    """Of `run.json`."""
+    """The settings in `run.json`."""
     arms: tuple[ArmSummary, ...]
     comparisons: tuple[Difference, ...] = ()
     sweet_spot: SweetSpot | None = None

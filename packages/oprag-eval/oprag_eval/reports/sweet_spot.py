@@ -22,10 +22,12 @@ from oprag_eval.statistics import (
 AS_CHEAP = 1.05
 """Up to this many times the tokens count as no more tokens."""
 MARGINS = (0.02, 0.05, 0.1)
-"""How much worse than the best an arm may be that is advised; the first of them that
-some arm is shown to keep holds. Of 100 points, 2, 5, and 10."""
+"""How much worse than the best an advised arm may be: 2, 5 and 10 of 100 points.
+
+The first margin that some arm is shown to keep applies.
+"""
 CONFIDENCE = 0.9
-"""That it is no worse than that."""
+"""The confidence that it is no worse than that."""
 _ENOUGH = 0.5
 """Of the questions that some arm has a value for, an arm needs more than this share."""
 _SURELY = 0.1
@@ -103,7 +105,7 @@ class _Pairs:
     """Every arm with every other one, on the same questions."""
 
     rows: tuple[tuple[Pairing | None, ...], ...]
-    """Of each arm, in the order of the arms; None beside itself, and for arms that
+    """One row for each arm, in their order; None beside itself, and for arms that
     have not two questions in common."""
     complete: Values
     """The scores of all arms, one row each, of the questions that all have."""

@@ -47,7 +47,7 @@ def title_of(measure: str) -> str:
 
 
 def heading_of(measure: str, summary: Summary) -> str:
-    """Name a measure for people, as the run that it is of measured it.
+    """Name a measure for people, as its run measured it.
 
     Without a chat model there is no recall of answers, only passages that hold them.
     """

@@ -24,7 +24,7 @@ class Spending:
         token_counter: Counts prompts before they are sent.
         max_tokens: Tokens of prompts and replies together; None for no cap.
         max_cost: In the currency of the price; None for no cap.
-        price: Of the model; None when not known.
+        price: The price of the model; None when it is not known.
         record: File in which every call is entered, so that the spending of a killed
             run counts when it is resumed. None: none is kept.
     """

@@ -134,7 +134,7 @@ def own_system(component: Any, name: str = "") -> OwnSystem:
 
     Args:
         component: Its results are read by `receive`.
-        name: Of its row. Empty: its own.
+        name: The name of its row. Empty: its own.
 
     Raises:
         InvalidOptionError: It cannot be asked.

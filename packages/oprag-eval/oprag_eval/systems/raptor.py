@@ -1,8 +1,8 @@
 """RAPTOR (arXiv 2401.18059): chunks and summaries of them, searched as one pool.
 
-Clusters are of texts that are alike, by UMAP and a Gaussian mixture in two passes,
-seeded throughout, so that a tree is the same whenever it is built on one machine with
-one version of the libraries.
+Clusters are of texts that are alike, by UMAP and a Gaussian mixture in two passes. All
+of it is seeded, so that a tree is the same whenever it is built on one machine with one
+version of the libraries.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Raptor(System):
     cluster_tokens: Count = 3500
     """Tokens of the texts that one summary is of, at most."""
     layers: Count = 5
-    """Of summaries, at most; none above a layer of 11 nodes or fewer."""
+    """Layers of summaries, at most; none above a layer of 11 nodes or fewer."""
     compat: Compat = "fixed"
     """`"official"`: the leaves, the filling and the joining of `vanilla-rag` with the
     same setting, which is then RAPTOR without its summaries."""
@@ -181,7 +181,7 @@ def soft_clusters(
         sizes: Tokens of each.
         max_tokens: Tokens of a cluster at most: a larger one is clustered again, and
             if that leaves it whole, cut into neighbours. One text may exceed it.
-        seed: Of UMAP and of the mixtures.
+        seed: The seed of UMAP and of the mixtures.
 
     Returns:
         The texts of each cluster, ascending. Every text is in one at least.

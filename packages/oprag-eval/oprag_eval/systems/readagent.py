@@ -92,7 +92,7 @@ class _Page(NamedTuple):
     gist: str
     text: str
     piece: Piece
-    """Of the full page."""
+    """The piece of the full page."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,9 +43,9 @@ class Retrieved(System):
     name: str
     order: Order
     unit: SplitUnit = "sentences"
-    """Of the chunks."""
+    """The unit of the chunks' size."""
     size: tuple[Count, ...] = (100,)
-    """Of the chunks, in that unit; chunks of several sizes are in one index."""
+    """Sizes of the chunks, in that unit; chunks of several sizes are in one index."""
     search: Search = "vectors"
     top_n: Count | None = None
     """Chunks that are read, in place of a budget, as in OP-RAG's paper."""

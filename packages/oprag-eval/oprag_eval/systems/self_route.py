@@ -39,9 +39,9 @@ class SelfRoute(System):
     order: Order = "document"
     """`"rank"` as in the paper: best first, each chunk after its number."""
     unit: SplitUnit = "words"
-    """Of the chunks."""
+    """The unit of the chunks' size."""
     size: Count = 300
-    """Of the chunks, in that unit."""
+    """The size of the chunks, in that unit."""
     steps: tuple[Literal["retrieved", "full"], ...] = ("retrieved", "full")
     """The steps; `retrieved` alone is plain retrieval, `full` alone is no route."""
     decline: Literal["word", "tool"] = "word"
