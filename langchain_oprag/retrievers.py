@@ -78,7 +78,7 @@ class RetrieverFetch(Fetch):
         k: How many documents to return; None for all.
         plan: How many chunks to ask a store for if no `k` is set; None for its own
             default.
-        at_least: How many to ask for first, whatever the retriever's own `k`.
+        at_least: How many to ask for first at least, if the retriever takes a `k`.
     """
 
     def __init__(

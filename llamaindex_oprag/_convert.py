@@ -88,7 +88,7 @@ def arrange(
         places: The places that other nodes of the index prove, by rank.
 
     Returns:
-        One new object per passage: a copy of its first node, with its place in the
+        One new object per passage: a copy of its best node, with its place in the
         metadata (see `_copy_best_node`).
 
     Raises:

@@ -83,7 +83,7 @@ class Chunk(NamedTuple):
     """Name and span of each page of the text that `span` counts from; None if its full
     text has no pages."""
     problem: str | None = None
-    """The kind of error that `on_problem="warn"` did not raise; None for none."""
+    """The kind of error that `on_problem="warn"` did not raise, or None."""
     scoped: bool = True
     """Whether it is known which text of its document `span` counts from."""
     verbatim: bool = True
@@ -271,9 +271,9 @@ class Links(NamedTuple):
     """The neighbours of a chunk, by the links that a parser wrote."""
 
     previous: str | None = None
-    """The id of the one before it; None for none."""
+    """The id of the one before it; None if there is none."""
     following: str | None = None
-    """The id of the one after it; None for none."""
+    """The id of the one after it; None if there is none."""
 
 
 OffsetFrame = Literal["document", "parent", "last", "only"]

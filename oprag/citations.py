@@ -86,7 +86,7 @@ def derive_citation(
     Args:
         name: The document's name for people.
         metadata: The metadata that name the part.
-        part: The page or the part; None for none.
+        part: The page or the part; None if there is none.
         spans: The spans that are read; empty if no characters are known.
         position: Another name of the place (`chunk 7`); an empty text for none.
         landmarks: Further names of the place; None for those in the metadata.

@@ -130,7 +130,7 @@ def name_times(landmarks: Landmarks) -> str:
 
 
 def find_address(metadata: Mapping[str, Any]) -> str | None:
-    """Return the address of a chunk, at its page or its second; None for none."""
+    """Return the address of a chunk, at its page or its second, or None."""
     for key in _ADDRESS_KEYS:
         value = metadata.get(key)
         if isinstance(value, str) and _ADDRESS.fullmatch(value):

@@ -88,7 +88,7 @@ class WrittenPlace(NamedTuple):
     number: int | None = None
     """The number under which a model read it in a conversation; None elsewhere."""
     problem: str | None = None
-    """The kind of error that `on_problem="warn"` did not raise; None for none."""
+    """The kind of error that `on_problem="warn"` did not raise, or None."""
     document_key: str | None = None
     """The key of its document; None if the other metadata give it. `#…` is the rest
     after the key that they give (one of several files of a name)."""

@@ -83,7 +83,7 @@ def load_embedding_model(
     Args:
         name: A model on the hub, or a folder; two, with a comma, if one is for
             queries and the other for documents.
-        packaged: Folder with the default model's files; None for none. See
+        packaged: Folder with the default model's files; None if there is none. See
             `find_packaged_weights`.
 
     Raises:

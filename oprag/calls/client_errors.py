@@ -16,7 +16,7 @@ _MOST = 200
 
 
 def status_of(error: BaseException) -> int | None:
-    """Return the HTTP status that a client's error carries; None for none."""
+    """Return the HTTP status that a client's error carries; None if there is none."""
     places: tuple[Any, ...] = (error, getattr(error, "response", None))
     for place in places:
         for name in ("status_code", "status", "code"):

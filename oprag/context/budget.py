@@ -102,7 +102,7 @@ class BudgetFiller:
         options: See `ContextOptions`; its `token_budget` is not read.
         sent_text: Gives the text that the framework sends for a chunk, if not just the
             chunk's own.
-        numbers: Those of the conversation; None for none.
+        numbers: The passage numbers of the conversation; None if there are none.
     """
 
     def __init__(

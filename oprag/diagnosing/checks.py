@@ -70,7 +70,7 @@ class Group(NamedTuple):
     members: list[int]
     """Numbers of its chunks, in the order of the store."""
     shared_name: str | None = None
-    """The key that several files of its name would share; None for none."""
+    """The key that several files of its name would share; None if there is none."""
 
 
 def group_chunks(

@@ -69,7 +69,7 @@ class FirstLook:
         """Begin to look, with the first question.
 
         Args:
-            chunks: Gives the store as the question may read it; None for none.
+            chunks: Gives the store as the question may read it; None if there is none.
             options: Those of the component.
         """
         with self._beginning:
@@ -109,7 +109,7 @@ class FirstLook:
 
 
 def judge_sample(chunks: SearchedChunks, options: ContextOptions) -> str | None:
-    """Return how many chunks of a sample will fail or are doubtful; None for none.
+    """Return how many chunks of a sample will fail or are doubtful; None if none will.
 
     Args:
         chunks: The store, as a search may read it.

@@ -40,7 +40,7 @@ class Unplaced(NamedTuple):
     """A key of the metadata and its value, which all chunks of the document have, and
     no others as far as is known; None if there is no such key."""
     part_key: str | None
-    """The key of their metadata that has their page's number; None for none."""
+    """The key of their metadata that has their page's number; None if there is none."""
     has_pages_alone: bool
     """Whether each chunk has its page in the metadata, and none has more."""
 

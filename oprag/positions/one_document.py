@@ -161,11 +161,14 @@ class OneDocument:
         return report_no_position(lacking, self.key, self.position_keys, self.hits)
 
     def _read_by_first_fit(self, hits: Sequence[Hit]) -> list[Position]:
-        """Read the hits by the first of these that places all of them.
+        """Read the hits by the first of these that applies.
 
-        The place written on results; the user's keys; one scheme; the links between
-        nodes; a separate page for each hit. If none does, one scheme places some of
-        them, and pages the rest.
+        1. The place written on results, if all are results with one.
+        2. The user's keys, if there are any, for those hits that have them.
+        3. One scheme that all hits follow.
+        4. The links between nodes, if they join all hits.
+        5. A scheme that some hits follow, and pages for the rest. If that leaves a hit
+           without a place and each hit has another page, the pages alone.
         """
         of_results = all(has_written_place(hit) for hit in hits)
         if self.position_keys is not None and not of_results:
@@ -261,7 +264,11 @@ class OneDocument:
     def _find_origins_of_offsets(
         self, hits: Sequence[Hit], starts: Sequence[int], parts: Sequence[int | None]
     ) -> list[Origin]:
-        """Return the origins of framework offsets; each part has a last chunk."""
+        """Return the origins of framework offsets.
+
+        The offsets of a part are not known to be its own if its last chunk shows that
+        they count from another text (`has_wrong_frame`).
+        """
         of_part: dict[int | None, list[tuple[str, int]]] = {}
         for hit, start, part in zip(hits, starts, parts, strict=True):
             if not has_written_place(hit):

@@ -23,7 +23,7 @@ class Place:
     document_key: str
     """Identifies the document: equal for all results of one document."""
     part: int | None
-    """Page, row or part that the characters are relative to; None for none."""
+    """Page, row or part that the characters are relative to; None if there is none."""
     start: int | None
     """First character, or None if it is unknown."""
     end: int | None
@@ -42,13 +42,13 @@ class Place:
     False if the place is only recorded, and if the text was changed after the place was
     written."""
     problem: str | None
-    """The kind of error that `on_problem="warn"` did not raise; None for none."""
+    """The kind of error that `on_problem="warn"` did not raise, or None."""
     heading: str | None = None
-    """The headings over its beginning, `Lease > Rent`; None for none."""
+    """The headings over its beginning, `Lease > Rent`; None if there is none."""
     start_time: float | None = None
-    """The second at which its text begins to be said; None for none."""
+    """The second at which its text begins to be said; None if there is none."""
     end_time: float | None = None
-    """The second at which its text has been said; None for none."""
+    """The second at which its text has been said; None if there is none."""
     url: str | None = None
     """Its address, at its page or second if such addresses can name it; None for
     none."""

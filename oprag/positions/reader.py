@@ -104,7 +104,11 @@ def _identify_by_text(hit: Hit) -> Identity:
 
 
 def _may_have_position(hit: Hit, position_keys: PositionKeys | None) -> bool:
-    """Return whether a chunk has any number that may be a position or a part."""
+    """Return whether a chunk may have a position.
+
+    It does if it has a value for each of the user's keys. Without these keys it does if
+    it has any number of a position or a part.
+    """
     if position_keys is not None:
         keys = list_keys(position_keys)
         return all(look_up(hit.metadata, hit.subject, key) is not None for key in keys)
@@ -150,8 +154,9 @@ def read_chunks(
 
     Returns:
         One chunk per hit, in the same order. A document's only text needs no position:
-        without one it gets None. If the end is unknown, or does not match the length
-        of the text, the span is empty and marks the start. If the offsets count from
+        without one it gets None. If the recorded end does not match the length of the
+        text, or the user's key says the start alone, the span is empty and marks the
+        start. If the offsets count from
         a parent (`counts_from_parent`), or the text is a window around its sentence,
         they are not `scoped`.
 

@@ -125,7 +125,7 @@ class Fetch:
         k_is_default: Whether nobody chose `own_k`.
         k: How many to return; None for as many as come.
         plan: How many to ask for if nobody chose a number, neither `own_k` nor `k`.
-        at_least: How many to begin with, whatever `own_k` is.
+        at_least: How many to begin with at least, unless `own_k` is None.
     """
 
     def __init__(

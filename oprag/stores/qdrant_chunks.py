@@ -24,7 +24,7 @@ class QdrantChunks(ChunkStore):
         collection: The collection's name.
         chunk_of: Makes a chunk of a record from Qdrant.
         prefix: The beginning of the metadata keys in the payload.
-        aclient: Qdrant's async client; None for none.
+        aclient: Qdrant's async client; None if there is none.
     """
 
     is_queried = True
