@@ -31,7 +31,9 @@ async def answering(scope, receive, send):
 @contextmanager
 def running(loop):
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = make_server(answering, within=WITHIN, lifespan="off", loop=loop)
+        # Without websockets: what old releases of uvicorn serve them with warns.
+        how = {"lifespan": "off", "loop": loop, "ws": "none"}
+        server = make_server(answering, within=WITHIN, **how)
         thread = Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
