@@ -416,9 +416,6 @@ class _DocumentRetrieval(Retrieval[Document]):
     def hits_of(self, found: Sequence[Document]) -> list[Hit]:
         return hits_of(found)
 
-    def id_of(self, found: Document) -> str | None:
-        return found.id
-
     def load_stored(self, chunks: Sequence[StoredChunk]) -> list[Document | None]:
         return [make_document(chunk) for chunk in chunks]
 

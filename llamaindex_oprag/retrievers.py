@@ -417,9 +417,6 @@ class _NodeRetrieval(Retrieval[NodeWithScore]):
     def hits_of(self, found: Sequence[NodeWithScore]) -> list[Hit]:
         return hits_of(found)
 
-    def id_of(self, found: NodeWithScore) -> str | None:
-        return found.node.node_id
-
     def load_stored(self, chunks: Sequence[StoredChunk]) -> list[NodeWithScore | None]:
         index = find_searched_index(self.fetch.base)
         loaded = load_nodes(index, [chunk.id for chunk in chunks])

@@ -93,19 +93,12 @@ class NeighbourSearch:
         options: `top_n` limits the hits, `token_budget` all that is read.
         fills: Whether nobody said how many hits are wanted. If `widen` is a number,
             neighbours then come before the hits that have no room beside them.
-        ids: The store's own id of each hit; None for one that is not known.
     """
 
     def __init__(
-        self,
-        hits: Sequence[Hit],
-        widen: Widen,
-        options: ContextOptions,
-        *,
-        fills: bool,
-        ids: Sequence[str | None] = (),
+        self, hits: Sequence[Hit], widen: Widen, options: ContextOptions, *, fills: bool
     ) -> None:
-        self._hits, self._ids = hits, ids
+        self._hits = hits
         self._widen, self._options = widen, options
         self.reach = math.inf if widen == "fill" else widen
         """How far to go on each side of a hit, in chunks."""
@@ -155,7 +148,7 @@ class NeighbourSearch:
 
         An id is computed only beside a hit whose own id is computed in the same way.
         """
-        makers: list[_IdsOf] = [indexed_ids, _splitters_ids] if self._ids else []
+        makers: list[_IdsOf] = [indexed_ids, _splitters_ids]
         ids = {
             number: self._ids_beside(number, makers)
             for number in dict.fromkeys(self.wanted.values())
@@ -167,10 +160,12 @@ class NeighbourSearch:
 
         The maker of one id made most: it comes first in `makers` for the next hit.
         """
-        metadata, at = self._hits[number].metadata, self._keys[number][2]
+        hit, at = self._hits[number], self._keys[number][2]
+        if hit.id is None:
+            return lambda _: ""
         for place, ids_of in enumerate(makers):
-            ids = ids_of(metadata)
-            if ids(at) == self._ids[number]:
+            ids = ids_of(hit.metadata)
+            if ids(at) == hit.id:
                 makers.insert(0, makers.pop(place))
                 return ids
         return lambda _: ""

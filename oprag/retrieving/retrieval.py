@@ -203,10 +203,6 @@ class Retrieval(ABC, Generic[_T]):
         """Make hits of objects."""
 
     @abstractmethod
-    def id_of(self, found: _T) -> str | None:
-        """Return the id that the store gave to an object."""
-
-    @abstractmethod
     def load_stored(self, chunks: Sequence[StoredChunk]) -> list[_T | None]:
         """Return the objects of chunks of the store; None for one that is gone."""
 
@@ -285,11 +281,7 @@ class Retrieval(ABC, Generic[_T]):
 
     def _search_beside(self, found: Sequence[_T], widen: Widen) -> NeighbourSearch:
         return NeighbourSearch(
-            self.hits_of(found),
-            widen,
-            self.options,
-            fills=self.fetch.chooses_k,
-            ids=[self.id_of(each) for each in found],
+            self.hits_of(found), widen, self.options, fills=self.fetch.chooses_k
         )
 
     def _put_in_order(

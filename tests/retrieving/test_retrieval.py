@@ -84,9 +84,6 @@ class Plain(Retrieval[Hit]):
     def hits_of(self, found: Sequence[Hit]) -> list[Hit]:
         return [*found]
 
-    def id_of(self, found: Hit) -> str | None:
-        return found.id
-
     def load_stored(self, chunks):
         raise AssertionError
 

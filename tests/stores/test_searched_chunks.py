@@ -34,11 +34,10 @@ def chunks_of(name: str, *, whole_ids: bool = False) -> list[StoredChunk]:
 
 def wanted_beside(*hits: StoredChunk) -> Any:
     return NeighbourSearch(
-        [Hit(each.text, each.metadata) for each in hits],
+        [Hit(each.text, each.metadata, id=each.id) for each in hits],
         1,
         ContextOptions(),
         fills=False,
-        ids=[each.id for each in hits],
     ).requests()
 
 
