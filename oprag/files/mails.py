@@ -7,6 +7,7 @@ import email.policy
 import mimetypes
 from collections.abc import Callable, Sequence
 from email.message import EmailMessage
+from itertools import islice
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -69,18 +70,20 @@ def read_mail(
         except (NoTextError, MissingDependencyError):
             left.append(each.name)
     guesses = filter(None, map(_name_guess, message.walk()))
-    bodies[0] = bodies[0]._replace(notice=next(guesses, ""))
+    notices = [*islice(guesses, 1)]
     if left:
         holds = "holds" if len(left) == 1 else "hold"
         count = f"{len(left)} of {len(parts.attached)} attachments"
-        notice = f"{count} {holds} no text ({', '.join(left)})"
-        bodies[0] = bodies[0]._replace(notice=notice)
+        notices.append(f"{count} {holds} no text ({', '.join(left)})")
+    bodies[0] = bodies[0]._replace(notice="; ".join(notices))
     return bodies
 
 
 def _name_body(attachment: str, body: Body) -> Body:
     where = f'attachment "{attachment}"'
-    return body._replace(name=", ".join(filter(None, (where, body.name))))
+    name = f"{where}, {body.name}" if body.name else where
+    notice = f"{where}: {body.notice}" if body.notice else ""
+    return body._replace(name=name, notice=notice)
 
 
 def _collect(part: Any, parts: _Parts) -> None:

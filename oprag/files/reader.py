@@ -16,7 +16,7 @@ from oprag.files.books import read_epub, read_notebook
 from oprag.files.captions import read_captions
 from oprag.files.html import html_text, name_page_guess
 from oprag.files.mails import read_mail
-from oprag.files.pdf import name_blank_pages, pdf_pages
+from oprag.files.pdf import name_unread_pages, pdf_pages
 from oprag.files.slides import read_slides
 from oprag.files.tables import read_csv, read_sheets
 from oprag.files.text import NoTextError, decode, name_bad_characters
@@ -293,13 +293,15 @@ def read_here(path: Path, name: str) -> list[FileText]:
     if path.suffix.lower() == ".pdf" or data.startswith(b"%PDF-"):
         return _read_pdf(name, data)
     try:
-        bodies = [body for body in _read_bodies(path.name, data) if body.text.strip()]
+        found = _read_bodies(path.name, data)
     except RecursionError as error:
         message = "has parts that are too deep in one another to be read"
         raise NoTextError(message) from error
+    bodies = [body for body in found if body.text.strip()]
     if not bodies:
         raise NoTextError("holds no text", "empty")
-    notice = bodies[0].notice or name_bad_characters(data, bodies[0].text)
+    notice = "; ".join(body.notice for body in found if body.notice)
+    notice = notice or name_bad_characters(data, bodies[0].text)
     is_parted = len(bodies) > 1 or bodies[0].name != ""
     return [
         FileText(
@@ -324,7 +326,10 @@ def _read_bodies(name: str, data: bytes) -> list[Body]:
     """
     ending = Path(name).suffix.lower()
     if ending == ".pdf" or data.startswith(b"%PDF-"):
-        return [Body(page.text, f"page {page.label}") for page in pdf_pages(data)]
+        pages = pdf_pages(data)
+        bodies = [Body(page.text, f"page {page.label}") for page in pages]
+        bodies[0] = bodies[0]._replace(notice=name_unread_pages(pages))
+        return bodies
     if ending in _OTHERS:
         raise NoTextError(_OTHERS[ending], "binary")
     read = _READERS.get(ending)
@@ -334,7 +339,7 @@ def _read_bodies(name: str, data: bytes) -> list[Body]:
 def _read_pdf(name: str, data: bytes) -> list[FileText]:
     pages = pdf_pages(data)
     texts = [FileText(name, page.text, page.number, page.label) for page in pages]
-    texts[0] = texts[0]._replace(notice=name_blank_pages(pages))
+    texts[0] = texts[0]._replace(notice=name_unread_pages(pages))
     return texts
 
 

@@ -322,6 +322,17 @@ def write_mail(path: Path, *attached: Path, html: bool = False) -> None:
     path.write_bytes(mail.as_bytes())
 
 
+def test_a_mail_says_what_was_not_read_of_each_attachment(tmp_path):
+    pdf(tmp_path / "plan.pdf", ("one", ""))
+    (tmp_path / "logo.png").write_bytes(b"\x89PNG\0")
+    write_mail(tmp_path / "a.eml", tmp_path / "plan.pdf", tmp_path / "logo.png")
+
+    assert read_file(tmp_path / "a.eml")[0].notice == (
+        '1 of 2 attachments holds no text (logo.png); attachment "plan.pdf": 1 of 2 '
+        "pages holds no text (2); scanned pages need text recognition"
+    )
+
+
 @pytest.mark.parametrize("html", [False, True])
 def test_a_mail_is_what_was_written_and_what_is_attached(html, tmp_path):
     written = Document()

@@ -11,7 +11,7 @@ from pypdfium2 import raw
 from reportlab.pdfgen.canvas import Canvas
 
 from oprag.chunk import Span
-from oprag.files import pdf_page_image
+from oprag.files import pdf_page_image, read_file
 from oprag.files.pdf import PdfPage, open_page, open_pdf, pdf_pages
 from oprag.files.pdf_places import Rectangle, lines_of
 from oprag.splitting import split_sentences
@@ -133,6 +133,16 @@ HALVES = b"""\
 1 begincodespacerange <00> <ff> endcodespacerange
 3 beginbfchar <41> <d83d> <42> <0000> <43> <d83dde00> endbfchar
 endcmap end"""
+
+
+def test_a_page_whose_font_gives_codes_for_letters_is_told(tmp_path):
+    codes = b"BT /F 20 Tf 50 100 Td (Rent \3\4\5\6\7\16\17\20) Tj ET"
+    (tmp_path / "codes.pdf").write_bytes(written(codes, "/MediaBox [0 0 300 200]"))
+
+    assert read_file(tmp_path / "codes.pdf")[0].notice == (
+        "1 of 1 page holds letters that their fonts do not name (1); text recognition "
+        "can read them"
+    )
 
 
 def test_rectangles_are_points_from_the_lower_left_corner():
