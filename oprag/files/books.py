@@ -29,6 +29,8 @@ _COMPLAINTS = (
     *(RuntimeError, AttributeError, TypeError),
 )
 """Errors of the standard library for damaged e-books."""
+_NOTES = ("markdown", "heading")
+_TICKS = re.compile("`{3,}")
 _COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
 
@@ -66,18 +68,19 @@ def _chapters(packed: zipfile.ZipFile) -> list[Body]:
         file = posixpath.normpath(
             posixpath.join(posixpath.dirname(path), files.get(item.get("idref"), ""))
         )
-        if item.get("linear") == "no" or file not in packed.namelist():
+        if item.get("linear") == "no":
             continue
         try:
             text = shown_text(decode_page(packed.read(file)), document=True).body
-        except NoTextError:
+        except (NoTextError, KeyError):  # KeyError: there is no such file
             refused += 1
             continue
         if text.strip():
             bodies.append(with_headings(text, f"chapter {len(bodies) + 1}"))
     if refused and bodies:
         are = "is" if refused == 1 else "are"
-        notice = f"{refused} of {len(bodies) + refused} chapters {are} damaged"
+        chapters = f"{refused} of {len(bodies) + refused} chapters"
+        notice = f"{chapters} {are} damaged or missing"
         bodies[0] = bodies[0]._replace(notice=notice)
     return bodies
 
@@ -95,17 +98,24 @@ def read_notebook(data: bytes) -> list[Body]:
     try:
         read = json.loads(decode(data))
         sheets = read.get("worksheets") or [read]  # before the fourth format
-        texts = [_cell_text(cell) for sheet in sheets for cell in sheet["cells"]]
+        cells = [cell for sheet in sheets for cell in sheet["cells"]]
+        texts = [encodable(_cell_text(cell)) for cell in cells]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, NoTextError):
             raise
         raise NoTextError("is a notebook that is damaged; save it anew") from error
     pieces = [
-        (encodable(text), Landmark(0, unit=("cell", number)))
+        (text, Landmark(0, unit=("cell", number)))
         for number, text in enumerate(texts, 1)
     ]
     body = join_pieces(pieces, "\n\n")
-    headings = [Landmark(at, heading=path) for at, path in find_sections(body.text)]
+    # Code and its output are no Markdown: blanks stand for them.
+    notes = [
+        text if cell.get("cell_type") in _NOTES else " " * len(text)
+        for cell, text in zip(cells, texts, strict=True)
+    ]
+    sections = find_sections("\n\n".join(filter(None, notes)))
+    headings = [Landmark(at, heading=path) for at, path in sections]
     both = sorted([*headings, *body.landmarks], key=lambda each: each.start)
     return [body._replace(landmarks=tuple(both))]
 
@@ -118,7 +128,8 @@ def _cell_text(cell: Any) -> str:
     if cell.get("cell_type") != "code" or not text:
         return text
     written = [_output(each).strip() for each in cell.get("outputs") or ()]
-    return "\n".join([f"```\n{text}\n```", *filter(None, written)])
+    fence = "`" * max(3, *(len(ticks) + 1 for ticks in ("", *_TICKS.findall(text))))
+    return "\n".join([f"{fence}\n{text}\n{fence}", *filter(None, written)])
 
 
 def _output(output: Any) -> str:

@@ -37,7 +37,9 @@ def read_captions(data: bytes) -> list[Body]:
     """
     pieces = []
     before = _Caption([], 0.0, 0.0)
-    lines = [line.strip() for line in decode_or_guess(data).splitlines()]
+    text = decode_or_guess(data)
+    # Joined files have a byte order mark inside.
+    lines = [line.strip().lstrip("\ufeff") for line in text.splitlines()]
     for caption in _captions(lines):
         new = caption.lines[1:] if _scrolls(before, caption) else caption.lines
         if caption.lines:
@@ -50,17 +52,20 @@ def read_captions(data: bytes) -> list[Body]:
 
 
 def _captions(lines: Sequence[str]) -> Iterator[_Caption]:
-    starts = [number for number, line in enumerate(lines) if _ARROW in line]
+    starts = [number for number, line in enumerate(lines) if _says_when(line)]
     is_web = any(line.startswith("WEBVTT") for line in lines[:1])
-    last = 0.0
     for at, start in enumerate(starts):
         end = starts[at + 1] if at + 1 < len(starts) else len(lines)
         inside = [*lines[start + 1 : end]]
         if end < len(lines) and inside and _is_name(inside, is_web=is_web):
             inside.pop()
         found = [_seconds(match.groups()) for match in _TIME.finditer(lines[start])]
-        first, last = (found[0], found[-1]) if found else (last, last)
-        yield _Caption([*_said(inside, is_web=is_web)], first, last)
+        yield _Caption([*_said(inside, is_web=is_web)], found[0], found[-1])
+
+
+def _says_when(line: str) -> bool:
+    """Tell whether a line has the times of a subtitle; in its text may be an arrow."""
+    return _ARROW in line and _TIME.search(line) is not None
 
 
 def _is_name(inside: Sequence[str], *, is_web: bool) -> bool:

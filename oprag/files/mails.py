@@ -5,6 +5,7 @@ from __future__ import annotations
 import email
 import email.policy
 import mimetypes
+import re
 from collections.abc import Callable, Sequence
 from email.message import EmailMessage
 from itertools import islice
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 from oprag.errors import MissingDependencyError
 from oprag.files.bodies import Body
 from oprag.files.html import shown_text
-from oprag.files.text import NoTextError, decode_or_guess, name_guess
+from oprag.files.text import BAD, NoTextError, decode_or_guess, name_guess
 from oprag.tokens import encodable
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
@@ -22,6 +23,8 @@ _DEEPEST = 5
 """Levels of mails inside mails that are read, at most."""
 _STUB = 4
 """A plain text this many times shorter than the HTML only stands in for it."""
+_QUOTES = re.compile(r"(>*) ?(.*)")
+_SIGNATURE = "-- "
 _FOR_PROGRAMS = ("application/pgp-signature", "application/pkcs7-signature")
 
 
@@ -53,7 +56,7 @@ def read_mail(
     """
     message = email.message_from_bytes(data, policy=email.policy.default)
     assert isinstance(message, EmailMessage)  # noqa: S101 -- as the policy has it
-    head = [f"{name}: {message[name]}" for name in _HEADERS if message[name]]
+    head = [f"{name}: {_header(message, name)}" for name in _HEADERS if message[name]]
     parts = _Parts([], [])
     _collect(message, parts)
     text = "\n\n".join(filter(None, ["\n".join(head), *parts.texts]))
@@ -79,6 +82,20 @@ def read_mail(
     return bodies
 
 
+def _header(message: EmailMessage, name: str) -> str:
+    """Return a header; bytes beyond ASCII in it are in the encoding of the text."""
+    value = str(message[name])
+    if BAD not in value:
+        return value
+    raw = {key.lower(): written for key, written in reversed([*message.raw_items()])}
+    charsets = (part.get_content_charset() for part in message.walk())
+    data = " ".join(raw[name.lower()].split()).encode("utf-8", "surrogateescape")
+    try:
+        return decode_or_guess(data, next(filter(None, charsets), None))
+    except NoTextError:
+        return value
+
+
 def _name_body(attachment: str, body: Body) -> Body:
     where = f'attachment "{attachment}"'
     name = f"{where}, {body.name}" if body.name else where
@@ -96,19 +113,29 @@ def _collect(part: Any, parts: _Parts) -> None:
         inner: Any = part.get_payload(0)
         name = name or f"mail {number}.eml"
         parts.attached.append(_Attached(name, bytes(inner), is_mail=True))
-    elif kind == "multipart/alternative" and part.is_multipart():
-        _collect_best([*part.iter_parts()], parts)
-    elif kind == "multipart/related" and part.is_multipart():
-        _collect_related([*part.iter_parts()], parts)
     elif part.is_multipart():
-        for inner in part.iter_parts():
-            _collect(inner, parts)
+        _collect_inner(part, parts)
     elif is_text or part.get_content_maintype() == "multipart":  # a broken one
         parts.texts.append(_text(part))
     elif (name or kind.startswith("text/")) and kind not in _FOR_PROGRAMS:
         content: Any = part.get_payload(decode=True) or b""
         name = name or f"attachment {number}{mimetypes.guess_extension(kind) or ''}"
         parts.attached.append(_Attached(name, content, is_mail=False))
+
+
+def _collect_inner(part: Any, parts: _Parts) -> None:
+    """Add the texts and the attachments of the parts inside a part."""
+    kind = part.get_content_type()
+    if part.get_content_maintype() == "message":
+        # Only headers are in it: why a mail was not delivered.
+        parts.texts.extend(str(block).strip() for block in part.get_payload())
+    elif kind == "multipart/alternative":
+        _collect_best([*part.iter_parts()], parts)
+    elif kind == "multipart/related":
+        _collect_related([*part.iter_parts()], parts)
+    else:
+        for inner in part.iter_parts():
+            _collect(inner, parts)
 
 
 def _collect_best(choices: Sequence[Any], parts: _Parts) -> None:
@@ -153,4 +180,32 @@ def _text(part: Any) -> str:
         text = data.decode("utf-8", "replace")
     if part.get_content_type() == "text/html":
         return shown_text(encodable(text), document=True).body
-    return text.replace("\r\n", "\n").strip()
+    text = text.replace("\r\n", "\n")
+    if part.get_param("format", "").lower() == "flowed":
+        drops_blank = part.get_param("delsp", "").lower() == "yes"
+        text = _join_flowed(text, drops_blank=drops_blank)
+    return text.strip()
+
+
+def _join_flowed(text: str, *, drops_blank: bool) -> str:
+    """Join the lines that a mail program broke (RFC 3676).
+
+    Args:
+        text: The text; a line that goes on in the next one ends with a blank.
+        drops_blank: Whether this blank is no part of the text.
+    """
+    lines: list[str] = []
+    open_quotes: str | None = None
+    for line in text.split("\n"):
+        found = _QUOTES.fullmatch(line)
+        assert found is not None  # noqa: S101 -- it matches any line
+        quotes, words = found.groups()
+        if quotes == open_quotes and words != _SIGNATURE:
+            lines[-1] += words
+        else:
+            lines.append(f"{quotes} {words}".lstrip(" "))
+        goes_on = words.endswith(" ") and words != _SIGNATURE
+        open_quotes = quotes if goes_on else None
+        if goes_on and drops_blank:
+            lines[-1] = lines[-1][:-1]
+    return "\n".join(lines)

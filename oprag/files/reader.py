@@ -21,6 +21,7 @@ from oprag.files.slides import read_slides
 from oprag.files.tables import read_csv, read_sheets
 from oprag.files.text import NoTextError, decode, name_bad_characters
 from oprag.files.word import word_text
+from oprag.files.word_parts import name_unread_parts
 from oprag.files.worker import within_limits
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml")
@@ -33,7 +34,10 @@ def _read_html(data: bytes) -> list[Body]:
 
 
 def _read_word(data: bytes) -> list[Body]:
-    return [with_headings(word_text(data))]
+    text, notice = word_text(data), name_unread_parts(data)
+    if notice and not text.strip():
+        raise NoTextError(f"holds no text: {notice}")
+    return [with_headings(text, notice=notice)]
 
 
 def _read_markdown(data: bytes) -> list[Body]:

@@ -17,7 +17,11 @@ from oprag.optional import require
 _ANY = "{*}"
 _LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _BOOK, _STYLES, _STRINGS = "xl/workbook.xml", "xl/styles.xml", "xl/sharedStrings.xml"
-_MAY_HIDE = re.compile(rb'\bhidden="(?:1|true)"|\bwidth="0"|\bht="0"')
+_MAY_DIFFER = re.compile(
+    rb'\bhidden="(?:1|true)"|\bwidth="0"|\bht="0"|\bt="e"'
+    rb"|(?:</f>|<f[^>]*/>)(?:</c>|<v/>|<v></v>)"
+)
+"""In a sheet that hides rows, or has cells that show something else than a value."""
 _COLUMN = re.compile(r"[A-Z]+")
 _LETTERS = 26
 _LAST_COLUMN = 16_384
@@ -59,7 +63,7 @@ def read_looks(data: bytes) -> dict[str, Looks]:
         looks = {}
         for name, path in _sheets(packed):
             sheet = packed.read(path) if path in names else b""
-            if struck or strings or _MAY_HIDE.search(sheet):
+            if struck or strings or _MAY_DIFFER.search(sheet):
                 looks[name] = _read_sheet(sheet, struck, strings)
         return looks
 
@@ -137,17 +141,24 @@ def _read_sheet(
         if _is_hidden(element):
             rows.add(number)
         for at, cell in enumerate(element):
-            seen = "" if cell.get("s") in struck else _rich_text(cell, strings)
+            seen = "" if cell.get("s") in struck else _other_text(cell, strings)
             if seen is not None:
                 cells[number, _column(cell.get("r"), at)] = seen
         element.clear()
     return Looks(rows, columns, cells)
 
 
-def _rich_text(cell: Any, strings: Mapping[str, str]) -> str | None:
+def _other_text(cell: Any, strings: Mapping[str, str]) -> str | None:
+    """Return the text that a cell shows; None if it is its value."""
+    value = cell.findtext(f"{_ANY}v") or ""
+    formula = cell.find(f"{_ANY}f")
+    if formula is not None and not value and cell.get("t") != "str":
+        return f"={formula.text or ''}"  # it was never computed
+    if cell.get("t") == "e":
+        return value
     if not strings or cell.get("t") != "s":
         return None
-    return strings.get(cell.findtext(f"{_ANY}v") or "")
+    return strings.get(value)
 
 
 def _is_hidden(element: Any) -> bool:

@@ -82,8 +82,6 @@ def _choose(slide: Any) -> None:
 
 def _is_on_slide(shape: Any, size: tuple[int, int]) -> bool:
     """Tell whether any part of a shape is visible."""
-    if next((each.get("hidden") for each in _names(shape)), None) in {"1", "true"}:
-        return False
     if shape.is_placeholder:  # its place is in its layout, which takes long to read
         return True
     place = shape.left, shape.top, shape.width, shape.height
@@ -94,14 +92,15 @@ def _is_on_slide(shape: Any, size: tuple[int, int]) -> bool:
     return bool(is_inside and left + width >= 0 and top + height >= 0)
 
 
-def _names(shape: Any) -> Iterator[Any]:
-    """Return the element that names a shape."""
-    for element in shape._element.iterdescendants():  # noqa: SLF001 -- not in its API
-        if isinstance(element.tag, str) and element.tag.endswith("}cNvPr"):
-            yield element
+def _is_hidden(shape: Any) -> bool:
+    for element in shape._element.iterdescendants("{*}cNvPr"):  # noqa: SLF001 -- not in its API
+        return element.get("hidden") in {"1", "true"}
+    return False
 
 
 def _shape_lines(shape: Any) -> Iterator[str]:
+    if _is_hidden(shape):
+        return
     if hasattr(shape, "shapes"):  # a group
         for each in shape.shapes:
             yield from _shape_lines(each)

@@ -16,6 +16,11 @@ from oprag.files.text import NoTextError, decode_or_guess, name_guess
 from oprag.optional import require
 from oprag.splitting import name_columns
 
+_EXACT = 1e15
+"""From here on a spreadsheet knows no whole number exactly."""
+_SEPARATORS = ",;\t|"
+_LONGEST_VALUE = (1 << 31) - 1
+"""Characters of a value, at most, as any system can count them."""
 _SAMPLE = 4096
 """Characters from which the separator of a CSV is found."""
 
@@ -127,7 +132,7 @@ def _place_rows(
 
 
 def _write(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
         return str(int(value))
     if isinstance(value, dt.datetime) and value.time() == dt.time():
         return value.date().isoformat()
@@ -141,23 +146,31 @@ def read_csv(data: bytes) -> list[Body]:
         NoTextError: It is no text.
     """
     text = decode_or_guess(data)
-    try:
-        dialect: Any = csv.Sniffer().sniff(text[:_SAMPLE], ",;\t|")
-    except csv.Error:
-        dialect = csv.excel
+    dialect, separator = _find_form(text[:_SAMPLE])
     landmarks: list[Landmark] = []
     columns: str | None = None
     lines = io.StringIO(text, newline="")
     start = 0
+    rows = csv.reader(_Counted(lines), dialect, delimiter=separator)
+    longest = csv.field_size_limit(_LONGEST_VALUE)
     try:
-        for number, row in enumerate(csv.reader(_Counted(lines), dialect), 1):
+        for number, row in enumerate(rows, 1):
             landmarks.append(Landmark(start, heading=columns, unit=("row", number)))
             if columns is None and sum(map(bool, row)) > 1:
                 columns = name_columns("", as_row(row))
             start = lines.tell()
-    except csv.Error:  # a value is too long: the text has no landmarks
-        landmarks = []
+    finally:
+        csv.field_size_limit(longest)  # it holds for the whole program
     return [Body(text, landmarks=tuple(landmarks), notice=name_guess(data))]
+
+
+def _find_form(sample: str) -> tuple[Any, str]:
+    """Return how a CSV is written, and its separator."""
+    try:
+        dialect: Any = csv.Sniffer().sniff(sample, _SEPARATORS)
+    except csv.Error:  # a title may stand above the table
+        return csv.excel, max(_SEPARATORS, key=sample.count)
+    return dialect, dialect.delimiter
 
 
 class _Counted:

@@ -22,6 +22,7 @@ from oprag.optional import require
 
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _NUMBERING = "word/numbering.xml"
+_MAIN = re.compile(r"word/document\d*\.xml")
 _CHANGED = re.compile(r"word/(?:document|footnotes|endnotes|numbering)\d*\.xml")
 _WRAPPERS = ("moveTo", "customXml", "fldSimple", "dir", "bdo", "ruby", "rubyBase")
 """Elements around text that mammoth skips together with the text."""
@@ -29,6 +30,8 @@ _GONE = ("moveFrom", "rt", "rubyPr", "customXmlPr")
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _VML = "{urn:schemas-microsoft-com:vml}"
 _HIDDEN_ROW = f"{W}trPr/{W}hidden"
+_WIDEST = 63
+"""Columns of a table, at most, as Word has it."""
 _LARGEST = 1 << 30
 """Bytes of a file when it is unpacked, at most."""
 
@@ -39,6 +42,15 @@ def check_unpacked(data: bytes) -> None:
         size = sum(entry.file_size for entry in packed.infolist())
     if size > _LARGEST:
         raise NoTextError(f"has {size / 1e9:.0f} GB when it is unpacked; divide it")
+
+
+def name_unread_parts(data: bytes) -> str:
+    """Say that a Word file shows parts that are other files; empty if it does not."""
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        names = filter(_MAIN.fullmatch, packed.namelist())
+        count = sum(packed.read(name).count(b"<w:altChunk") for name in names)
+    parts = "a part is" if count == 1 else f"{count} parts are"
+    return f"{parts} not read; save it anew in Word" if count else ""
 
 
 def complete_word(data: bytes) -> bytes:
@@ -84,11 +96,9 @@ def _keep_bullets(numbering: Any) -> None:
 
 
 def _complete(root: Any, numbering: Numbering, looks: Looks) -> None:
-    hidden = [
-        row for row in _all_of(root, ("tr",)) if row.find(_HIDDEN_ROW) is not None
-    ]
-    for element in [*_all_of(root, _GONE), *hidden]:
+    for element in _all_of(root, _GONE):
         element.getparent().remove(element)
+    _complete_rows(root)
     for element in [*root.iter(f"{_MC}AlternateContent", f"{W}drawing")]:
         _replace_drawing(element)
     for element in _all_of(root, _WRAPPERS):
@@ -102,6 +112,27 @@ def _complete(root: Any, numbering: Numbering, looks: Looks) -> None:
             paragraph.getparent().remove(paragraph)
         else:
             _complete_paragraph(paragraph, numbering, looks)
+
+
+def _complete_rows(root: Any) -> None:
+    for row in _all_of(root, ("tr",)):
+        if row.find(_HIDDEN_ROW) is not None:
+            row.getparent().remove(row)
+        else:
+            _fill_before(row)
+
+
+def _fill_before(row: Any) -> None:
+    """Add the cells that a row leaves out before its first one."""
+    left_out = row.find(f"{W}trPr/{W}gridBefore")
+    count = "0" if left_out is None else left_out.get(f"{W}val") or "0"
+    first = next(row.iterchildren(f"{W}tc"), None)
+    if first is None or not count.isdecimal():
+        return
+    for _ in range(min(int(count), _WIDEST)):
+        cell = row.makeelement(f"{W}tc")
+        cell.append(row.makeelement(f"{W}p"))
+        first.addprevious(cell)
 
 
 def _holds_text(paragraph: Any) -> bool:

@@ -8,9 +8,13 @@ from typing import NamedTuple
 
 _HEADING = re.compile(
     # A fenced block to its end: a line in it that looks like a heading is none.
-    r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(?s:.*?)(?:^ {0,3}\1[`~]*[ \t]*$|\Z)"
-    r"|^(?P<marks>#{1,6})[ \t]+(?P<title>.+?)(?:[ \t]+#+)?[ \t]*$"
-    r"|(?P<table>(?:^\|.*\|[ \t]*(?:\n|\Z)){2,})",
+    r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(?s:.*?)(?:^ {0,3}\1[`~]*[ \t\r]*$|\Z)"
+    # Facts on a file, in YAML, are its first lines.
+    r"|\A---[ \t\r]*\n[\w-]+:(?:.*\n)+?---[ \t\r]*$"
+    r"|^(?P<marks>#{1,6})[ \t]+(?P<title>.+?)(?:[ \t]+#+)?[ \t\r]*$"
+    r"|(?:\A|(?<=\n\n)|(?<=\n\r\n))(?P<underlined>[^\s#>|*+-].*)\n(?:(?P<top>=+)|-{2,})"
+    r"[ \t\r]*$"
+    r"|(?P<table>(?:^\|.*\|[ \t\r]*(?:\n|\Z)){2,})",
     re.MULTILINE,
 )
 _CELLS = re.compile(r"(?<!\\)\|")
@@ -40,11 +44,17 @@ class Section(NamedTuple):
 
 def find_headings(text: str) -> list[Heading]:
     """Return the headings of a text in Markdown."""
-    return [
-        Heading(match.start("title"), match["title"], len(match["marks"]))
-        for match in _HEADING.finditer(text)
-        if match["title"]
-    ]
+    return [*filter(None, map(_read_heading, _HEADING.finditer(text)))]
+
+
+def _read_heading(match: re.Match[str]) -> Heading | None:
+    """Return the heading that was found; None for anything else."""
+    if match["title"]:
+        return Heading(match.start("title"), match["title"], len(match["marks"]))
+    if match["underlined"]:
+        level = 1 if match["top"] else 2
+        return Heading(match.start(), match["underlined"].strip(), level)
+    return None
 
 
 def find_sections(text: str) -> list[Section]:
@@ -56,10 +66,11 @@ def _sections(text: str) -> Iterator[Section]:
     titles: dict[int, str] = {}
     path = ""
     for match in _HEADING.finditer(text):
-        if match["title"]:
-            level = len(match["marks"])
+        heading = _read_heading(match)
+        if heading is not None:
+            level = heading.level
             titles = {at: title for at, title in titles.items() if at < level}
-            titles[level] = _shorten(match["title"])
+            titles[level] = _shorten(heading.title)
             path = BETWEEN.join(titles[at] for at in sorted(titles))
             yield Section(match.start(), path)
         elif match["table"]:

@@ -165,7 +165,7 @@ def test_chapters_of_an_e_book_come_in_the_order_of_reading(tmp_path):
         '<item id="b" href="text/b%20c.xhtml"/><item id="a" href="a.xhtml"/>'
         '<item id="c" href="c.xhtml"/>'
         '</manifest><spine><itemref idref="b"/><itemref idref="a"/>'
-        '<itemref idref="c"/></spine></package>'
+        '<itemref idref="c"/><itemref idref="gone"/></spine></package>'
     )
     with zipfile.ZipFile(tmp_path / "a.epub", "w") as packed:
         packed.writestr(
@@ -184,7 +184,7 @@ def test_chapters_of_an_e_book_come_in_the_order_of_reading(tmp_path):
     assert (first.part_name, first.text) == ("chapter 1", "# The tide\n\nIt is high.")
     assert headings(first) == [("# The tide", "The tide")]
     assert (second.part_name, second.text) == ("chapter 2", "It is l\xf6w.")
-    assert first.notice == "1 of 3 chapters is damaged"
+    assert first.notice == "2 of 4 chapters are damaged or missing"
 
 
 def test_a_notebook_is_what_somebody_wrote_and_what_the_code_said(tmp_path):

@@ -77,7 +77,7 @@ def test_attachments_without_a_name_and_mails_that_are_one_are_read(tmp_path):
     )
 
     assert read(tmp_path / "a.eml", given) == [
-        ("message", "One"),
+        ("message", "One\n\nReporting-MTA: dns; x"),
         ('attachment "attachment 1.txt"', "Note"),
         ('attachment "mail 2.eml", message', "Subject: Inner\n\nInner text"),
     ]
@@ -85,6 +85,30 @@ def test_attachments_without_a_name_and_mails_that_are_one_are_read(tmp_path):
         'attachment "a.csv"',
         "Year,Coal\n1900,12\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("more", "lines"),
+    [
+        ("", "Due on the first of May.\n> We \n-- \nAnn"),
+        ("; delsp=yes", "Due on thefirst of May.\n> We\n-- \nAnn"),
+    ],
+)
+def test_lines_that_a_mail_program_broke_are_whole(more, lines, tmp_path):
+    head = f"Subject: Rent\nContent-Type: text/plain; format=flowed{more}\n\n"
+    text = "Due on the \nfirst of May.\n>We \n-- \nAnn\n"
+
+    assert read(tmp_path / "a.eml", f"{head}{text}".encode()) == [("message", lines)]
+
+
+@pytest.mark.parametrize("codec", ["iso-8859-1", "koi8-r", "utf-8"])
+def test_bytes_in_a_header_are_in_the_encoding_of_the_text(codec, tmp_path):
+    word = "Аренда" if codec == "koi8-r" else "Größe"
+    written = f"Subject: {word}\nContent-Type: text/plain; charset={codec}\n\nOne\n"
+
+    ((_, text),) = read(tmp_path / "a.eml", written.encode(codec))
+
+    assert text == f"Subject: {word}\n\nOne"
 
 
 def test_pictures_of_a_text_are_no_attachments(tmp_path):

@@ -70,6 +70,17 @@ def test_text_is_read_as_it_is_seen(made, tmp_path):
     assert lines(made, tmp_path) == ["10^12 for 600 in May", "last"]
 
 
+def test_a_hidden_shape_in_a_group_is_not_read(made, tmp_path):
+    group = slide_of(made).shapes.add_group_shape()
+    inner = group.shapes.add_group_shape()
+    for text in ("Shown", "Secret"):
+        shape = inner.shapes.add_textbox(0, 0, Inches(1), Inches(1))
+        shape.text_frame.text = text
+    shape._element.nvSpPr.cNvPr.set("hidden", "1")
+
+    assert lines(made, tmp_path) == ["Shown"]
+
+
 def test_equations_and_shapes_of_newer_versions_are_read(made, tmp_path):
     slide = slide_of(made)
     paragraph = box(slide, "Energy ").text_frame.paragraphs[0]._p

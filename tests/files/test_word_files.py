@@ -7,6 +7,7 @@ import pytest
 from docx import Document
 from docx.oxml import parse_xml
 
+from oprag.errors import UnreadableFileError
 from oprag.files import read_file
 
 _NAMES = (
@@ -196,6 +197,31 @@ def test_a_table_keeps_its_columns_whatever_is_in_its_cells(tmp_path):
     assert lines[0] == "| Year | Coal | Note |"
     assert lines[1].startswith("| 1900 | inner | long long")
     assert lines[2] == "| 1901 | | 7 |"
+
+
+def test_a_row_that_begins_after_the_first_column_keeps_its_columns(tmp_path):
+    made = Document()
+    table = made.add_table(2, 3)
+    for at, text in enumerate(("Year", "Coal", "Iron", "1900", "12", "5")):
+        table.cell(at // 3, at % 3).text = text
+    late = table.rows[1]._tr
+    late.remove(late.tc_lst[0])
+    late.get_or_add_trPr().append(element('<w:gridBefore w:val="1"></w:gridBefore>'))
+
+    assert written(made, tmp_path) == "| Year | Coal | Iron |\n| | 12 | 5 |"
+
+
+@pytest.mark.parametrize("before", ["Shown", ""])
+def test_a_part_that_is_another_file_is_told(before, tmp_path):
+    made = Document()
+    made.add_paragraph(before)._p.addnext(element("<w:altChunk></w:altChunk>"))
+    made.save(tmp_path / "a.docx")
+
+    if before:
+        assert read_file(tmp_path / "a.docx")[0].notice.startswith("a part is not read")
+    else:
+        with pytest.raises(UnreadableFileError, match="save it anew in Word"):
+            read_file(tmp_path / "a.docx")
 
 
 @pytest.mark.parametrize("ending", ["docm", "dotx", "dotm"])

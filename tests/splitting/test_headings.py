@@ -1,5 +1,7 @@
 """Headings of Markdown: found, and the path of them to each place."""
 
+import pytest
+
 from oprag.splitting import find_headings, find_sections
 
 TEXT = """\
@@ -41,4 +43,50 @@ def test_a_path_holds_from_a_heading_on_and_names_the_columns_of_a_table():
         ("| 1900 | 12 |", "Lease > Rent: Year | Coal"),
         ("", "Lease > Rent"),
         ("# End", "End"),
+    ]
+
+
+UNDERLINED = """\
+---
+title: Lease
+# no heading
+---
+
+Lease
+=====
+
+```
+code
+```
+
+Rent
+----
+
+- item
+---
+
+Two lines
+of prose
+---
+"""
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_titles_may_be_underlined_and_facts_on_a_file_are_no_headings(line_end):
+    text = UNDERLINED.replace("\n", line_end)
+
+    headings = find_headings(text)
+
+    assert [(each.title, each.level) for each in headings] == [
+        ("Lease", 1),
+        ("Rent", 2),
+    ]
+    assert [text[each.start :][:4] for each in headings] == ["Leas", "Rent"]
+
+
+def test_line_ends_of_windows_hide_no_heading():
+    sections = find_sections(TEXT.replace("\n", "\r\n"))
+
+    assert [each.path for each in sections] == [
+        each.path for each in find_sections(TEXT)
     ]

@@ -1,0 +1,56 @@
+"""Sheets and CSV of real people: formulas without values, titles, huge values."""
+
+import zipfile
+
+import pytest
+from xlsxwriter import Workbook
+
+from oprag.files import read_file
+
+
+def test_a_formula_that_was_never_computed_and_an_error_are_shown(tmp_path):
+    with Workbook(tmp_path / "made.xlsx") as made:
+        sheet = made.add_worksheet("A")
+        sheet.write_row(0, 0, ["Sum", "Empty", "Bad"])
+        sheet.write_formula(1, 0, "=SUM(1,2)", None, 3)
+        sheet.write_formula(1, 1, '=""', None, "")
+        sheet.write_formula(1, 2, "=1/0", None, "#DIV/0!")
+    with (
+        zipfile.ZipFile(tmp_path / "made.xlsx") as old,
+        zipfile.ZipFile(tmp_path / "a.xlsx", "w") as new,
+    ):
+        for name in old.namelist():
+            written = old.read(name).replace(b"</f><v>3</v>", b"</f>")
+            written = written.replace(b'<c r="B2">', b'<c r="B2" t="str">')
+            new.writestr(name, written)
+
+    (text,) = read_file(tmp_path / "a.xlsx")
+
+    assert text.text.splitlines()[1] == "| =SUM(1,2) |  | #DIV/0! |"
+
+
+def test_a_number_is_as_long_as_it_is_exact(tmp_path):
+    with Workbook(tmp_path / "a.xlsx") as made:
+        made.add_worksheet("A").write_row(0, 0, [1e300, 123456789012345, 0.5])
+
+    (text,) = read_file(tmp_path / "a.xlsx")
+
+    assert text.text == "| 1e+300 | 123456789012345 | 0.5 |"
+
+
+@pytest.mark.parametrize(
+    ("written", "columns", "last"),
+    [
+        ("Report of 2024\n\nTeam;Cups\nA;3\nB;4\n", "Team | Cups", 5),
+        ("sep=;\nTeam;Cups\nA;3\n", "Team | Cups", 3),
+        (f'Team,Note\nA,"{"high " * 40_000}"\nB,low\n', "Team | Note", 3),
+    ],
+)
+def test_rows_of_a_csv_are_known_whatever_is_above_or_in_them(
+    written, columns, last, tmp_path
+):
+    (tmp_path / "a.csv").write_text(written)
+
+    landmark = read_file(tmp_path / "a.csv")[0].landmarks[-1]
+
+    assert (landmark.heading, landmark.unit) == (columns, ("row", last))
