@@ -240,7 +240,7 @@ class OrderPreservingCompressor(
         self, documents: Sequence[Document], ordered: OrderedContext[Document]
     ) -> list[Document]:
         if ordered.used_all and len(documents) >= _ASKED_FOR:
-            ordered = replace(ordered, came=len(documents))
+            ordered = replace(ordered, too_few=len(documents))
         return ordered.warn_and_return(self._problems)
 
 

@@ -231,7 +231,7 @@ class OrderPreservingPostprocessor(
     ) -> list[NodeWithScore]:
         # Fewer nodes than LlamaIndex's default are most likely all that there are.
         if ordered.used_all and len(nodes) >= DEFAULT_SIMILARITY_TOP_K:
-            ordered = replace(ordered, came=len(nodes))
+            ordered = replace(ordered, too_few=len(nodes))
         _dispatcher.event(OrderedContextEvent(why=dict(ordered.why)))
         return ordered.warn_and_return(self._problems)
 

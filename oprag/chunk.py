@@ -98,6 +98,9 @@ class Chunk(NamedTuple):
     derived: tuple[str, str] | None = None
     """Key and name of the document that `metadata` alone give, so that a result need
     not say them again; None if not known."""
+    is_neighbour: bool = False
+    """Whether it was not retrieved as a hit: it was read from beside one, or is ranked
+    below such text. It takes the room that the hits leave."""
 
     @property
     def text_id(self) -> str:

@@ -1,8 +1,9 @@
 """Turn retrieved hits into ordered passages within a budget, step by step.
 
-    check_hits   hits -> chunks with their places, without duplicates
-    _select      without those seen before -> the best `top_n` -> those that fit the
-                 budget -> passages in order
+    _check     hits -> chunks with their places, without duplicates
+    _select    chunks, best first, and their neighbours -> without those seen before
+               -> the best `top_n` -> those that fit the budget -> passages in order
+    _explain   the reasons why each hit was kept or dropped
 
 `budget.py` decides which chunks fit a token budget: it puts them in order and joins
 them to count their tokens. Plain Python and both adapters call `arrange`.
@@ -10,10 +11,10 @@ them to count their tokens. Plain Python and both adapters call `arrange`.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from oprag.chunk import Chunk, Hit, Passage
@@ -62,9 +63,9 @@ class OrderedContext(Generic[_T]):
     and for each file of several documents."""
     lacking: InvalidOptionError | None = None
     """Why `widen` could read no neighbours."""
-    came: int = 0
-    """The number of chunks, if all were used and more may exist; else 0. `arrange`
-    leaves it at 0: only its callers know whether more may exist."""
+    too_few: int | None = None
+    """The number of chunks, if all of them were used and the retriever may have more;
+    else None. `arrange` leaves it at None: only its callers know the retriever."""
     why: Mapping[str, Any] = field(default_factory=dict)
     """Plain data: the ranks `kept` and those `dropped` by each step (`duplicate`,
     `version`, `blank` for white space without a place, `seen`, `top_n`,
@@ -79,7 +80,9 @@ class OrderedContext(Generic[_T]):
     def warn_and_return(self, problems: Problems) -> list[_T]:
         """Return the passages, and warn of their problems."""
         budget = self.why.get("token_budget")
-        unfilled = (budget, self.came) if budget and self.came else None
+        unfilled = None
+        if budget and self.too_few:
+            unfilled = budget, self.too_few
         if self.problems or self.lacking or unfilled:
             problems.warn(self.problems, self.lacking, unfilled)
         return self.passages
@@ -103,70 +106,225 @@ def arrange(
             the chunk's own; the budget counts this text.
         seen: Characters that are cut out before anything is selected, see
             `Seen.partition`; None to cut nothing.
-        neighbours: The end of `hits` that is not to be counted as retrieved: chunks
-            that were read from beside hits, then hits ranked below these
-            (`oprag.context.NeighbourSearch`). `top_n` does not count them, and `why`
+        neighbours: How many of the last `hits` were not retrieved as such, and where
+            more text is read from full texts. `top_n` does not count these, and `why`
             does not name them.
         numbers: The passage numbers of the conversation so far; not changed.
     """
-    texts = options.source_text()
+    checked = _check(hits, options, neighbours.length)
+    checked.warn_of_versions()
+    while True:
+        try:
+            return _select(
+                checked,
+                hits,
+                options,
+                sent_text=sent_text,
+                seen=seen,
+                neighbours=neighbours,
+                numbers=numbers,
+            )
+        except PositionError as error:
+            # A full text contradicts a chunk, so no place in this document can be
+            # trusted: drop them all and select again. Each document is dropped at most
+            # once, so this ends.
+            is_invalid = error.kind == "invalid_span"
+            may_drop = is_invalid and error.document not in checked.problems
+            if options.on_problem == "error" or not may_drop:
+                raise
+            checked = checked.drop_places(error)
+
+
+def _check(
+    hits: Sequence[Hit], options: ContextOptions, n_neighbours: int
+) -> CheckedHits:
+    """Check the hits; an error says first which option is better left out."""
     try:
-        checked = check_hits(hits, options, texts)
+        return check_hits(hits, options, options.source_text(), n_neighbours)
     except OpragError as error:
         # Imported here: most contexts do not need it.
         from oprag.context.needless_options import say_what_is_needless
 
         raise say_what_is_needless(error, hits, options) from error.__cause__
-    checked.warn_of_versions()
-    chunks, problems = checked.chunks, checked.problems
-    while True:
-        try:
-            marked = _mark_problems(chunks, problems)
-            candidates = _rank_candidates(hits, marked, neighbours, options)
-            arranged = _select(
-                candidates, options, sent_text=sent_text, seen=seen, numbers=numbers
-            )
-            break
-        except PositionError as error:
-            # A full text contradicts a chunk, so no place in this document can be
-            # trusted: drop them all and select again. Each document is dropped at most
-            # once, so this ends.
-            may_repeat = error.kind == "invalid_span" and error.document not in problems
-            if options.on_problem == "error" or not may_repeat:
-                raise
-            problems[error.document] = error
-            chunks = [
-                drop_place(c) if c.document_key == error.document else c for c in chunks
-            ]
-    found = [*problems.values(), *find_shared_names(chunks)]
-    why = _explain(arranged.why, checked, len(hits) - neighbours.length)
-    if ids := _list_merged_ids(arranged.passages, hits):
-        why["ids"] = ids
-    retrieved = hits[: len(hits) - neighbours.length]
-    if chained := _list_chained(chunks, retrieved):
-        why["chained"] = chained
-    return replace(arranged, problems=tuple(found), lacking=neighbours.lacking, why=why)
+
+
+def _select(
+    checked: CheckedHits,
+    hits: Sequence[Hit],
+    options: ContextOptions,
+    *,
+    sent_text: SentText | None,
+    seen: Seen | None,
+    neighbours: CandidateTail,
+    numbers: CitationNumbers | None,
+) -> OrderedContext[Passage]:
+    """Cut out seen text, keep the best, fill the budget, and join passages."""
+    chunks = _list_best_first(checked, neighbours, options)
+    if options.merges:
+        chunks = split_merged(chunks)
+    candidates = _Candidates(chunks)
+    if seen is not None:
+        candidates.cut_seen(seen)
+        # Gaps are not filled from full texts: the text there may have been read.
+        options = replace(options, documents=None)
+    if options.top_n is not None:
+        candidates.keep_best(options.top_n)
+    budget = options.require_budget()
+    if budget is not None:
+        filler = BudgetFiller(options, sent_text, numbers)
+        passages = candidates.fill_budget(filler, budget, options)
+    else:
+        passages = build_passages(candidates.chunks, options)
+        if numbers is not None:
+            passages = numbers.assign(passages)
+    return OrderedContext(
+        passages,
+        candidates.used_all,
+        candidates.list_seen_before(),
+        (*checked.problems.values(), *find_shared_names(checked.chunks)),
+        neighbours.lacking,
+        why=_explain(checked, candidates, passages, hits, options),
+    )
+
+
+def _list_best_first(
+    checked: CheckedHits, neighbours: CandidateTail, options: ContextOptions
+) -> list[Chunk]:
+    """List the chunks of hits, then their neighbours from the store and full texts."""
+    chunks = _mark_problems(checked.chunks, checked.problems)
+    of_hits = rank_chunks([c for c in chunks if not c.is_neighbour], options)
+    next_rank = max([checked.n_retrieved, *(chunk.rank + 1 for chunk in of_hits)])
+    beside = _rank_from(next_rank, [c for c in chunks if c.is_neighbour])
+
+    best = of_hits[: options.top_n]
+    ranks, reach = neighbours.beside, neighbours.widen
+    if options.selection == "recall" and options.documents is not None:
+        # All text of a document may be worth reading if good hits are around it.
+        ranks, reach = frozenset(chunk.rank for chunk in best), "fill"
+    if ranks:
+        # Imported here: most contexts do not need it.
+        from oprag.context.slices import cut_neighbours
+
+        slices = cut_neighbours([*best, *beside], ranks, reach, options)
+        beside += _rank_from(next_rank + len(beside), slices)
+    return [*of_hits, *beside]
+
+
+def _rank_from(first: int, chunks: Iterable[Chunk]) -> list[Chunk]:
+    """Rank chunks one after another."""
+    return [
+        chunk if chunk.rank == rank else chunk._replace(rank=rank)
+        for rank, chunk in enumerate(chunks, first)
+    ]
+
+
+class _Candidates:
+    """The chunks that are left, and the reasons why others are not.
+
+    Each step leaves some out. The ranks of neighbours are not noted.
+
+    Args:
+        chunks: Best first.
+    """
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        self.chunks = chunks
+        self.dropped: dict[str, list[int]] = {}
+        """The ranks of hits that each step left out."""
+        self.used_all = True
+        """Whether `top_n` and the budget left none out and cut none."""
+        self.tokens: int | None = None
+        """Those of the passages; None without a budget."""
+        self._seen: Sequence[Chunk] = ()
+
+    @property
+    def hit_ranks(self) -> list[int]:
+        """Ranks of the hits that are left, ascending."""
+        return sorted({chunk.rank for chunk in self.chunks if not chunk.is_neighbour})
+
+    def cut_seen(self, seen: Seen) -> None:
+        """Cut out the text that a reader has read."""
+        unread, self._seen = seen.partition(self.chunks)
+        self._keep(unread, "seen")
+
+    def keep_best(self, top_n: int) -> None:
+        """Keep all slices of the best hits, and every neighbour."""
+        ranks = dict.fromkeys(c.rank for c in self.chunks if not c.is_neighbour)
+        best = {*islice(ranks, top_n)}
+        kept = [c for c in self.chunks if c.is_neighbour or c.rank in best]
+        self.used_all = len(kept) == len(self.chunks)
+        self._keep(kept, "top_n")
+
+    def fill_budget(
+        self, filler: BudgetFiller, budget: int, options: ContextOptions
+    ) -> list[Passage]:
+        """Keep the chunks that fit the budget, and return their passages."""
+        best_first = self.chunks
+        if options.selection == "recall":
+            # Imported here: most contexts do not need it.
+            from oprag.context.recall import rank_segments
+
+            best_first = rank_segments(self.chunks, budget=budget)
+        kept, passages, self.tokens = filler.fill(best_first, budget)
+        self.used_all &= _are_whole(kept, best_first)
+        self._keep(kept, "token_budget")
+        return passages
+
+    def list_seen_before(self) -> Sequence[Chunk]:
+        """List the chunks that were left out only because they were seen before."""
+        if self.used_all or not self.chunks:
+            return self._seen
+        # Selection stopped at `last`: chunks that were read before and rank lower would
+        # not have been used either.
+        last = max(chunk.rank for chunk in self.chunks)
+        return [chunk for chunk in self._seen if chunk.rank <= last]
+
+    def _keep(self, chunks: Sequence[Chunk], step: str) -> None:
+        """Go on with these chunks; note the ranks that a step dropped."""
+        before, self.chunks = self.hit_ranks, chunks
+        after = {*self.hit_ranks}
+        if dropped := [rank for rank in before if rank not in after]:
+            self.dropped[step] = dropped
+
+
+def _are_whole(kept: Sequence[Chunk], best_first: Sequence[Chunk]) -> bool:
+    """Return whether all were kept and none was cut: a slice has another position."""
+    if len(kept) != len(best_first):
+        return False
+    pairs = zip(kept, best_first, strict=True)
+    return all(one.position == other.position for one, other in pairs)
 
 
 def _explain(
-    why: Mapping[str, Any], checked: CheckedHits, retrieved: int
+    checked: CheckedHits,
+    candidates: _Candidates,
+    passages: Sequence[Passage],
+    hits: Sequence[Hit],
+    options: ContextOptions,
 ) -> dict[str, Any]:
-    """Add the hits that were left out before any selection, and doubts."""
-    dropped: dict[str, list[int]] = {}
-    for reason, ranks in checked.dropped.items():
-        if of_hits := [rank for rank in ranks if rank < retrieved]:
-            dropped[reason] = of_hits
-    explained = {**why, "dropped": {**dropped, **why["dropped"]}}
+    """Say which hits were kept, and why others were not; see `OrderedContext.why`."""
+    why: dict[str, Any] = {
+        "kept": candidates.hit_ranks,
+        "dropped": {**checked.dropped, **candidates.dropped},
+    }
+    budget, tokens = options.token_budget, candidates.tokens
+    if budget is not None and tokens is not None:
+        why.update(token_budget=budget, tokens=tokens, left=budget - tokens)
+        why.update(describe_counter(options.token_counter))
     if checked.doubts:
-        explained["doubts"] = checked.doubts
-    return explained
+        why["doubts"] = checked.doubts
+    if ids := _list_merged_ids(passages, hits):
+        why["ids"] = ids
+    if chained := _list_chained(checked.chunks, hits):
+        why["chained"] = chained
+    return why
 
 
 def _list_chained(chunks: Sequence[Chunk], hits: Sequence[Hit]) -> dict[str, list[int]]:
     """Return the ranks of the chunks that others put in order, by the kind of proof."""
     listed: dict[str, list[int]] = {}
     for chunk in chunks:
-        if chunk.proof == "chained" and chunk.rank < len(hits):
+        if chunk.proof == "chained" and not chunk.is_neighbour:
             links = "links" if hits[chunk.rank].links else "numbers"
             by = links if chunk.is_linked else "overlaps"
             listed.setdefault(by, []).append(chunk.rank)
@@ -188,161 +346,6 @@ def _list_merged_ids(
         if told:
             listed[passage.rank] = tuple(dict.fromkeys(told))
     return listed
-
-
-class _Candidates:
-    """The chunks that are left, best first, and the ranks that each step dropped.
-
-    Args:
-        chunks: Hits, then their neighbours.
-        first_neighbour: The first rank of the neighbours.
-    """
-
-    def __init__(
-        self, chunks: Sequence[Chunk], first_neighbour: float = math.inf
-    ) -> None:
-        self.chunks = chunks
-        self.first_neighbour = first_neighbour
-        self.dropped: dict[str, list[int]] = {}
-
-    @property
-    def ranks(self) -> list[int]:
-        """Ranks of the hits, ascending."""
-        return sorted({c.rank for c in self.chunks if c.rank < self.first_neighbour})
-
-    def keep(self, chunks: Sequence[Chunk], step: str) -> None:
-        """Go on with these chunks; note the ranks that a step dropped."""
-        before, self.chunks = self.ranks, chunks
-        after = {*self.ranks}
-        if dropped := [rank for rank in before if rank not in after]:
-            self.dropped[step] = dropped
-
-    def list_best(self, top_n: int) -> list[Chunk]:
-        """List all slices of the best hits, and every neighbour."""
-        ranks_best_first = dict.fromkeys(c.rank for c in self.chunks)
-        of_hits = [rank for rank in ranks_best_first if rank < self.first_neighbour]
-        best = {*of_hits[:top_n]}
-        return [
-            c for c in self.chunks if c.rank in best or c.rank >= self.first_neighbour
-        ]
-
-
-def _rank_candidates(
-    hits: Sequence[Hit],
-    chunks: list[Chunk],
-    neighbours: CandidateTail,
-    options: ContextOptions,
-) -> _Candidates:
-    """Rank the hits, then add their neighbours.
-
-    First the neighbours that were read from the store, then slices cut from full texts.
-    """
-    fills_from_texts = options.selection == "recall" and options.documents is not None
-    if neighbours is NO_NEIGHBOURS and not fills_from_texts:
-        return _Candidates(rank_chunks(chunks, options))
-    retrieved = len(hits) - neighbours.length
-    hit_chunks = rank_chunks([c for c in chunks if c.rank < retrieved], options)
-    first_neighbour = max([retrieved, *(chunk.rank + 1 for chunk in hit_chunks)])
-    neighbour_chunks = _assign_ranks(
-        [c for c in chunks if c.rank >= retrieved], first_neighbour
-    )
-    if fills_from_texts or neighbours.beside:
-        # Imported here: most contexts do not need it.
-        from oprag.context.slices import cut_neighbours
-
-        best = hit_chunks[: options.top_n]
-        ranks = (
-            {chunk.rank for chunk in best} if fills_from_texts else neighbours.beside
-        )
-        reach = "fill" if fills_from_texts else neighbours.widen or "fill"
-        slices = cut_neighbours([*best, *neighbour_chunks], ranks, reach, options)
-        neighbour_chunks += _assign_ranks(
-            slices, first_neighbour + len(neighbour_chunks)
-        )
-    return _Candidates([*hit_chunks, *neighbour_chunks], first_neighbour)
-
-
-def _assign_ranks(chunks: Sequence[Chunk], first: int) -> list[Chunk]:
-    return [
-        chunk if chunk.rank == rank else chunk._replace(rank=rank)
-        for rank, chunk in enumerate(chunks, first)
-    ]
-
-
-def _select(
-    candidates: _Candidates,
-    options: ContextOptions,
-    *,
-    sent_text: SentText | None,
-    seen: Seen | None,
-    numbers: CitationNumbers | None,
-) -> OrderedContext[Passage]:
-    """Cut out seen text, keep the best, fill the budget, and join passages."""
-    seen_before: list[Chunk] = []
-    if options.merges:
-        candidates.chunks = split_merged(candidates.chunks)
-    if seen is not None:
-        unread, seen_before = seen.partition(candidates.chunks)
-        candidates.keep(unread, "seen")
-        # Gaps are not filled from full texts: the text there may have been read.
-        options = replace(options, documents=None)
-    offered = len(candidates.chunks)
-    if options.top_n is not None:
-        candidates.keep(candidates.list_best(options.top_n), "top_n")
-    used_all = len(candidates.chunks) == offered
-    spent: dict[str, Any] = {}
-    if (budget := options.require_budget()) is None:
-        passages = build_passages(candidates.chunks, options)
-        if numbers is not None:
-            passages = numbers.assign(passages)
-    else:
-        filler = BudgetFiller(options, sent_text, numbers)
-        passages, spent, is_whole = _fill_budget(candidates, options, filler, budget)
-        used_all &= is_whole
-    if candidates.chunks and not used_all:
-        # Selection stopped at `last`: chunks that were read before and rank lower would
-        # not have been used either.
-        last = max(chunk.rank for chunk in candidates.chunks)
-        seen_before = [chunk for chunk in seen_before if chunk.rank <= last]
-    why = {"kept": candidates.ranks, "dropped": candidates.dropped, **spent}
-    return OrderedContext(passages, used_all, seen_before, why=why)
-
-
-def _fill_budget(
-    candidates: _Candidates, options: ContextOptions, filler: BudgetFiller, budget: int
-) -> tuple[list[Passage], dict[str, Any], bool]:
-    """Keep the candidates that fit the budget.
-
-    Returns:
-        Their passages; the tokens, for `why`; and whether all were kept whole.
-    """
-    best_first = _rank_for_budget(candidates, options, budget)
-    kept, passages, tokens = filler.fill(best_first, budget)
-    candidates.keep(kept, "token_budget")
-    spent = {"token_budget": budget, "tokens": tokens, "left": budget - tokens}
-    spent |= describe_counter(options.token_counter)
-    return passages, spent, _are_whole(kept, best_first)
-
-
-def _rank_for_budget(
-    candidates: _Candidates, options: ContextOptions, budget: int
-) -> Sequence[Chunk]:
-    """Order the candidates by rank, or by rank and neighbours."""
-    if options.selection == "budget":
-        return candidates.chunks
-    # Imported here: most contexts do not need it.
-    from oprag.context.recall import rank_segments
-
-    first = candidates.first_neighbour
-    return rank_segments(candidates.chunks, beside=first, budget=budget)
-
-
-def _are_whole(kept: Sequence[Chunk], best_first: Sequence[Chunk]) -> bool:
-    """Return whether all were kept and none was cut: a slice has another position."""
-    if len(kept) != len(best_first):
-        return False
-    pairs = zip(kept, best_first, strict=True)
-    return all(one.position == other.position for one, other in pairs)
 
 
 def _mark_problems(

@@ -7,16 +7,22 @@ hits -> chunks -> of one file each -> without duplicates -> of one version
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Hit
 from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.places import locate_hits
-from oprag.errors import OpragError, PositionWarning, find_caller_stacklevel
+from oprag.errors import (
+    OpragError,
+    PositionError,
+    PositionWarning,
+    find_caller_stacklevel,
+)
 from oprag.positions import (
     check_positions,
     deduplicate,
+    drop_place,
     identify_documents,
     keep_one_version,
     read_chunks,
@@ -38,6 +44,8 @@ class CheckedHits(NamedTuple):
     """See `Separation.doubts`."""
     other_versions: Sequence[Chunk]
     """Those left out for the best chunk's version of the text."""
+    n_retrieved: int
+    """How many hits were retrieved; those behind them are neighbours."""
 
     def warn_of_versions(self) -> None:
         """Warn of chunks that were left out: it may be an interrupted indexing."""
@@ -52,11 +60,30 @@ class CheckedHits(NamedTuple):
         )
         warnings.warn(message, PositionWarning, stacklevel=find_caller_stacklevel())
 
+    def drop_places(self, error: PositionError) -> CheckedHits:
+        """Return the chunks, without a place those of the document of an error."""
+        chunks = [
+            drop_place(chunk) if chunk.document_key == error.document else chunk
+            for chunk in self.chunks
+        ]
+        problems = {**self.problems, error.document: error}
+        return self._replace(chunks=chunks, problems=problems)
+
 
 def check_hits(
-    hits: Sequence[Hit], options: ContextOptions, texts: TextsByName | None
+    hits: Sequence[Hit],
+    options: ContextOptions,
+    texts: TextsByName | None,
+    n_neighbours: int = 0,
 ) -> CheckedHits:
-    """Read positions, tell files apart, and leave out duplicates and other versions."""
+    """Read positions, tell files apart, and leave out duplicates and other versions.
+
+    Args:
+        hits: Those retrieved, best first, then neighbours.
+        options: See `ContextOptions`.
+        texts: The full texts; None without any.
+        n_neighbours: How many of the last hits were not retrieved.
+    """
     errors: dict[str, OpragError] = {}
     warns = options.on_problem == "warn"
     # Full texts may still resolve these errors.
@@ -96,7 +123,26 @@ def check_hits(
     if errors and not warns:
         raise next(iter(errors.values()))
     chunks = [*map(_keep_problem, chunks)]
-    return CheckedHits(chunks, errors, dropped, doubts, others)
+    n_retrieved = len(hits) - n_neighbours
+    if n_neighbours:
+        chunks = [
+            chunk if chunk.rank < n_retrieved else chunk._replace(is_neighbour=True)
+            for chunk in chunks
+        ]
+        dropped = _list_retrieved(dropped, n_retrieved)
+    return CheckedHits(chunks, errors, dropped, doubts, others, n_retrieved)
+
+
+def _list_retrieved(
+    dropped: Mapping[str, list[int]], n_retrieved: int
+) -> dict[str, list[int]]:
+    """Return the ranks that were dropped, without those of neighbours."""
+    listed: dict[str, list[int]] = {}
+    for reason, ranks in dropped.items():
+        of_hits = [rank for rank in ranks if rank < n_retrieved]
+        if of_hits:
+            listed[reason] = of_hits
+    return listed
 
 
 def _note_dropped(

@@ -44,20 +44,21 @@ _SAMPLE = 16  # hits by which the length of all is known
 
 
 class CandidateTail(NamedTuple):
-    """The end of a list of hits: neighbours of hits, then hits ranked below these."""
+    """The neighbours of hits: those at the end of the hits' list, and those to cut."""
 
     length: int = 0
-    """The number of both together."""
-    widen: Widen | None = None
+    """How many at the end of the list take the room that the hits before them leave:
+    chunks that were read from beside hits, then hits ranked below these."""
+    widen: Widen = "fill"
     """How far to read on in full texts, beside the hits of `beside`."""
     beside: frozenset[int] = frozenset()
-    """Places of hits whose neighbours are slices of the full texts of `documents`."""
+    """Ranks of hits whose neighbours are slices of the full texts of `documents`."""
     lacking: InvalidOptionError | None = None
     """The error to report if no hit names its neighbours."""
 
 
 NO_NEIGHBOURS = CandidateTail()
-"""Nothing but hits."""
+"""Every chunk of the list is a hit, and nothing is read beside one."""
 
 
 def check_widening(

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterator, Sequence
 from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
@@ -54,17 +54,13 @@ class Piece(NamedTuple):
     worth: float
 
 
-def rank_segments(
-    chunks: Sequence[Chunk], *, beside: float = math.inf, budget: int
-) -> list[Chunk]:
+def rank_segments(chunks: Sequence[Chunk], *, budget: int) -> list[Chunk]:
     """Order retrieved text by its own rank and that of its neighbours.
 
     Args:
         chunks: Best first, checked, without duplicates. Of any lengths, overlapping
-            or not.
-        beside: Chunks from this rank on were not retrieved but are beside hits, which
-            lend them their worth.
-        budget: Tokens to fill. Only the best chunks that would fill them lend worth.
+            or not. Hits lend their worth to neighbours, which lend none.
+        budget: Tokens to fill. Only the best hits that would fill them lend worth.
 
     Returns:
         Chunks that do not overlap, best first. Each is a candidate itself if no other
@@ -72,14 +68,17 @@ def rank_segments(
         Of equal worth, the better candidate comes first, then reading order decides
         (documents in the order of their best candidates).
     """
-    beside = min([beside, *(chunk.rank for chunk in chunks[count_seeds(budget) :][:1])])
+    best, others = chunks[: count_seeds(budget)], chunks[count_seeds(budget) :]
+    lenders = {chunk.rank for chunk in best if not chunk.is_neighbour}
+    if others:
+        lenders.discard(others[0].rank)  # only some slices of that hit would fit
     groups: defaultdict[tuple[Hashable, ...], list[Chunk]] = defaultdict(list)
     for chunk in chunks:
         groups[scope_of(chunk)].append(chunk)
     pieces = [
         piece
         for members in groups.values()
-        for piece in split_into_segments(members, beside)
+        for piece in split_into_segments(members, lenders)
     ]
     by_rank = sorted(pieces, key=attrgetter("rank"))
     by_worth = sorted(by_rank, key=attrgetter("worth"), reverse=True)
@@ -93,13 +92,15 @@ def rank_segments(
     return [piece.chunk for piece in sorted(by_rank, key=lambda p: due[id(p)])]
 
 
-def split_into_segments(members: Sequence[Chunk], beside: float) -> Iterator[Piece]:
+def split_into_segments(
+    members: Sequence[Chunk], lenders: Container[int]
+) -> Iterator[Piece]:
     """Cut candidates of one text wherever one begins or ends, in reading order.
 
     Args:
         members: Best first. Those whose text does not have the length of their span
             stay whole, by their ordinals if they have any.
-        beside: Candidates from this rank on have no worth and lend none.
+        lenders: Ranks of the candidates that have worth, and lend it.
     """
     if is_sliceable(members[0]):
         spans = [chunk.span or Span(0, 0) for chunk in members]
@@ -118,7 +119,7 @@ def split_into_segments(members: Sequence[Chunk], beside: float) -> Iterator[Pie
         best[first:last] = [chunk] * (last - first)  # the best comes last, over all
         if last == first + 1:
             whole[first] = chunk
-        if chunk.rank < beside:
+        if chunk.rank in lenders:
             worth = 1 / (_HEAD + chunk.rank)
             begins[first] += worth
             ends[last - 1] += worth

@@ -65,14 +65,16 @@ def cut_neighbours(
             for key, value in known.items()
             if key not in _OF_ITS_PAGE and is_in_all(key, value, others)
         }
-        of = hits[0]._replace(metadata=common, rank=first, proof="compared")
+        of = hits[0]._replace(
+            metadata=common, rank=first, proof="compared", is_neighbour=True
+        )
         slices = []
         for start, end in spans:
             begin, last = max(0, start - reach), min(len(source), end + reach)
             places = *range(begin, last, length), last
             cuts = sorted({_move_past_space(source, place, length) for place in places})
             slices += [slice_of(of, a, b, source[a:b]) for a, b in pairwise(cuts)]
-        pieces = split_into_segments([*whole, *slices], first)
+        pieces = split_into_segments([*whole, *slices], range(first))
         found += [p for p in pieces if p.rank == first and p.chunk.text.strip()]
     found.sort(key=attrgetter("worth"), reverse=True)
     before = accumulate((piece.length for piece in found), initial=0)

@@ -246,7 +246,7 @@ class Retrieval(ABC, Generic[_T]):
             ordered = yield from self._put_in_order(candidates, neighbours)
             wants_more = self._wants_more(found, used_all=ordered.used_all)
         if found and ordered.used_all and self.fetch.may_have_more(len(found)):
-            return replace(ordered, came=len(found))
+            return replace(ordered, too_few=len(found))
         return ordered
 
     def find_searched_chunks(self) -> SearchedChunks | None:

@@ -133,14 +133,14 @@ async def test_a_store_is_asked_until_the_budget_is_full(awaited):
 def test_of_what_takes_no_number_is_said_that_more_may_come():
     ordered = run_effects(plain(Fetch(None, k_is_default=True), lines(9)).run())
 
-    assert (ordered.passages, ordered.came) == ([5, 6, 7, 8], 4)
+    assert (ordered.passages, ordered.too_few) == ([5, 6, 7, 8], 4)
 
 
 def test_with_a_number_of_ones_own_nothing_more_is_expected():
     fetch = Fetch(2, k_is_default=False, k=3)
     ordered = run_effects(plain(fetch, lines(9), top_n=3).run())
 
-    assert (ordered.passages, ordered.came) == ([6, 7, 8], 0)
+    assert (ordered.passages, ordered.too_few) == ([6, 7, 8], None)
 
 
 def test_without_a_store_what_lacks_a_position_fails_as_it_is():
