@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from ctypes import byref, c_double
 from typing import Any, NamedTuple
+
+from oprag.optional import require
 
 
 class Box(NamedTuple):
@@ -14,19 +17,64 @@ class Box(NamedTuple):
     top: float
 
 
+class Word(NamedTuple):
+    """Characters `[start, end)` of a text without a blank, and their place."""
+
+    start: int
+    end: int
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    @property
+    def height(self) -> float:
+        """Points from the lowest to the highest."""
+        return self.top - self.bottom
+
+
 class Boxes:
     """The places of characters, looked up one by one because this takes long."""
 
     def __init__(self, characters: Any) -> None:
         self._characters = characters
         self._known: dict[int, Box] = {}
+        raw = require("pypdfium2", extra="cli", purpose="Reading PDF files").raw
+        self._ask = raw.FPDFText_GetCharBox
+        self._edges = [c_double() for _ in Box._fields]
+        self._given = [byref(edge) for edge in self._edges]
 
     def of(self, index: int) -> Box:
         """Return the box of a character by its number on the page."""
-        if index not in self._known:
-            self._known[index] = Box(*self._characters.get_charbox(index))
-        return self._known[index]
+        found = self._known.get(index)
+        if found is None:
+            self._ask(self._characters, index, *self._given)
+            left, right, bottom, top = self._edges
+            found = Box(left.value, bottom.value, right.value, top.value)
+            self._known[index] = found
+        return found
+
+    def word(self, start: int, end: int, first: int, last: int) -> Word:
+        """Return a word with its place.
+
+        Args:
+            start: Its first character in the text.
+            end: One past its last.
+            first: The number of its first character on the page.
+            last: That of its last.
+        """
+        left, bottom, right, top = self.of(first)
+        if first == last:
+            return Word(start, end, left, bottom, right, top)
+        other = self.of(last)
+        bottom = min(bottom, other.bottom)
+        return Word(start, end, left, bottom, other.right, max(top, other.top))
 
     def loose(self, index: int) -> Box:
         """Return the box of a character, as high as its font whatever its shape."""
         return Box(*self._characters.get_charbox(index, loose=True))
+
+
+def read_rectangles(characters: Any) -> list[Box]:
+    """Return the places of the pieces of text on a page, in their order."""
+    return [Box(*characters.get_rect(at)) for at in range(characters.count_rects())]

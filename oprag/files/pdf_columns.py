@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
 
-from oprag.files.pdf_boxes import Boxes
+from oprag.files.pdf_boxes import Boxes, Word
 
 WIDE = 1.5
 """Heights of a character that are between two columns, at least."""
@@ -16,23 +15,14 @@ _WORDS = 2.5
 """Words that the lines of a column have on average, at least."""
 _ALIGNED = 2.0
 """Points by which the lines of a column may begin apart."""
+_WORD = re.compile(r"\S+")
 
 
-class _Segment(NamedTuple):
-    """Characters of a line that stand side by side: those `[start, end)`."""
-
-    start: int
-    end: int
-    left: float
-    right: float
-
-
-def has_columns(characters: Any) -> bool:
+def has_columns(rectangles: Sequence[Sequence[float]]) -> bool:
     """Tell from the drawn boxes whether some lines in a row may be of two columns."""
     lines = 0
     last: Sequence[float] | None = None
-    for number in range(characters.count_rects()):
-        box = characters.get_rect(number)
+    for box in rectangles:
         if last is not None:
             height = max(box[3] - box[1], last[3] - last[1], 1.0)
             same = abs(box[1] - last[1]) < height / 2
@@ -54,7 +44,7 @@ def order_columns(
     Only running text is moved: each value of a table stays in its row.
     """
     order: list[tuple[int, int]] = []
-    block: list[list[_Segment]] = []
+    block: list[list[Word]] = []
     for line in [*_segments(text, indices, boxes), []]:
         if len(line) > 1 and _gutters_hold([*block, line]):
             block.append(line)
@@ -74,27 +64,24 @@ def order_columns(
     return "".join(shown), numbers
 
 
-def _segments(
-    text: str, indices: Sequence[int], boxes: Boxes
-) -> Iterator[list[_Segment]]:
+def _segments(text: str, indices: Sequence[int], boxes: Boxes) -> Iterator[list[Word]]:
     """Return the segments of each line, which wide gaps divide."""
     for match in re.finditer(r"[^\n]+", text):
-        segments: list[_Segment] = []
-        for at in range(*match.span()):
-            if text[at].isspace():
-                continue
-            box = boxes.of(indices[at])
+        segments: list[Word] = []
+        for word in _WORD.finditer(text, *match.span()):
+            start, end = word.span()
+            found = boxes.word(start, end, indices[start], indices[end - 1])
             last = segments[-1] if segments else None
-            height = max(box.top - box.bottom, 6.0)
-            if last is not None and box.left - last.right < WIDE * height:
-                segments[-1] = last._replace(end=at + 1, right=box.right)
+            height = max(found.height, 6.0)
+            if last is not None and found.left - last.right < WIDE * height:
+                segments[-1] = Word(last.start, end, *last[2:4], *found[4:])
             else:
-                segments.append(_Segment(at, at + 1, box.left, box.right))
+                segments.append(found)
         if segments:
             yield segments
 
 
-def _gutters_hold(lines: Sequence[Sequence[_Segment]]) -> bool:
+def _gutters_hold(lines: Sequence[Sequence[Word]]) -> bool:
     """Tell whether the same gaps are in all lines, and the columns are aligned."""
     if len({len(line) for line in lines}) > 1:
         return False
@@ -106,9 +93,7 @@ def _gutters_hold(lines: Sequence[Sequence[_Segment]]) -> bool:
     return True
 
 
-def _read_block(
-    text: str, block: Sequence[Sequence[_Segment]]
-) -> list[tuple[int, int]]:
+def _read_block(text: str, block: Sequence[Sequence[Word]]) -> list[tuple[int, int]]:
     """Return spans of the text in reading order."""
     whole = [(line[0].start, line[-1].end) for line in block]
     sides = range(len(block[0]) if block else 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from itertools import pairwise
 
 from oprag.files.pdf_boxes import Boxes
 
@@ -15,15 +15,9 @@ _HIGHER = 0.15
 _MAY_BE_RAISED = re.compile(r"(?<=\d)[-\u2212]?\d")
 
 
-def has_raised(characters: Any) -> bool:
+def has_raised(rectangles: Sequence[Sequence[float]]) -> bool:
     """Tell whether some text is smaller and higher than the text drawn before it."""
-    last: Sequence[float] | None = None
-    for number in range(characters.count_rects()):
-        box = characters.get_rect(number)
-        if last is not None and _is_raised(box, last):
-            return True
-        last = box
-    return False
+    return any(_is_raised(box, last) for last, box in pairwise(rectangles))
 
 
 def mark_raised(

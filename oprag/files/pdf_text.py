@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from oprag.files.pdf_boxes import Box, Boxes
+from oprag.files.pdf_boxes import Box, Boxes, read_rectangles
 from oprag.files.pdf_columns import WIDE, has_columns, order_columns
 from oprag.files.pdf_raised import has_raised, mark_raised
+from oprag.files.pdf_tables import mark_empty_cells, may_have_tables
 from oprag.optional import require
 from oprag.tokens import encodable
 
@@ -84,15 +85,18 @@ def read_page_text(page: Any, characters: Any, before: int | None = None) -> Pag
     """
     codes, indices = _read_characters(characters)
     boxes = Boxes(characters)
-    if _reaches_out(page, characters):
+    rectangles = read_rectangles(characters)
+    if _reaches_out(page, rectangles):
         codes, indices = _leave_out(page, codes, indices, boxes)
     codes = _join_lines(codes, indices, boxes)
-    if has_raised(characters):
+    if has_raised(rectangles):
         codes, indices = mark_raised(codes, indices, boxes)
     if before is not None:
         codes, indices = _insert_values(codes, indices, before, boxes)
-    if has_columns(characters):
+    if has_columns(rectangles):
         codes, indices = order_columns(codes, indices, boxes)
+    if may_have_tables(codes, rectangles):
+        codes, indices = mark_empty_cells(page, codes, indices, boxes)
     return _join_hyphens(codes, indices)
 
 
@@ -150,9 +154,8 @@ def _is_outside(box: Sequence[float], page: Box) -> bool:
     )
 
 
-def _reaches_out(page: Any, characters: Any) -> bool:
+def _reaches_out(page: Any, rectangles: Sequence[Sequence[float]]) -> bool:
     box = _page_box(page)
-    rectangles = map(characters.get_rect, range(characters.count_rects()))
     return any(_is_outside(each, box) for each in rectangles)
 
 
