@@ -12,13 +12,21 @@ from llamaindex_oprag._chunk_stores.docstore import (
     is_admitted,
     only_searched,
 )
-from llamaindex_oprag._convert import neighbour_of
+from llamaindex_oprag._nodes import SOURCE, Fields, copy_node, hide_keys, offset_fields
 from llamaindex_oprag._searched import find_searched_index, search_filter
 from llamaindex_oprag.stores import chunk_store
 from oprag.context import NO_NEIGHBOURS, CandidateTail, NeighbourSearch
 from oprag.effects import Effects, describe_work
 from oprag.errors import InvalidOptionError
-from oprag.stores import ChunkStore, SearchedChunks, SearchFilter
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_START,
+    OWN_KEYS,
+    PART_INDEX,
+    as_number,
+    make_named_id,
+)
+from oprag.stores import ChunkStore, SearchedChunks, SearchFilter, StoredChunk
 
 
 class Neighbourhood:
@@ -59,7 +67,7 @@ class Neighbourhood:
         }
         own = {node.node_id for node in unplaced.values()}
         linked = yield from self._follow_links(with_links, own, widening)
-        beside = [neighbour_of(hits[hit], chunk) for hit, chunk in near]
+        beside = [make_neighbour(hits[hit], chunk) for hit, chunk in near]
         beside += [NodeWithScore(node=node) for node in linked]
         stored, links = self._chunks is not None, frozenset(with_links)
         listed, found = widening.combine(hits, beside, stored=stored, linked=links)
@@ -110,6 +118,30 @@ class Neighbourhood:
         if ids is not None and node.node_id not in ids:
             return False
         return where is None or is_admitted(node, [where])
+
+
+def make_neighbour(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
+    """Make a node of a chunk beside a hit, with the hit's class and settings."""
+    node: BaseNode = hit.node
+    metadata = dict(chunk.metadata)
+    # The first chunk of a document has keys that the hit need not hide.
+    added = [key for key in OWN_KEYS if key in metadata and key not in node.metadata]
+    fields: Fields = {
+        "id_": chunk.id or make_named_id(f"{metadata}\n{chunk.text}"),
+        "metadata": metadata,
+        "excluded_llm_metadata_keys": hide_keys(node.excluded_llm_metadata_keys, added),
+        "excluded_embed_metadata_keys": hide_keys(
+            node.excluded_embed_metadata_keys, added
+        ),
+        "embedding": None,
+        "relationships": {},
+    }
+    if SOURCE in node.relationships:
+        fields["relationships"] = {SOURCE: node.relationships[SOURCE]}
+    part = as_number(metadata.get(PART_INDEX))
+    start, end = as_number(metadata.get(CHAR_START)), as_number(metadata.get(CHAR_END))
+    fields |= offset_fields(node, part, start, end)
+    return NodeWithScore(node=copy_node(node, fields, chunk.text))
 
 
 def load_nodes(index: Any, ids: Sequence[str]) -> list[BaseNode]:

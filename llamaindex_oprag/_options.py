@@ -14,9 +14,31 @@ from typing import Any, ClassVar, Self
 import llama_index.core
 from llama_index.core.schema import NodeWithScore, QueryType
 
-from oprag.context import DESCRIPTIONS, ContextOptions, check_option
+from llamaindex_oprag.documents import SourceLike
+from oprag.context import (
+    DESCRIPTIONS,
+    ContextKeywords,
+    ContextOptions,
+    Widen,
+    check_option,
+)
 from oprag.errors import refuse_in_call
 from oprag.tokens import TokenizerSpec
+
+
+class RetrieverKeywords(ContextKeywords, total=False):
+    """Options of order and text of `OrderPreservingRetriever`, for type checkers."""
+
+    documents: SourceLike | None
+
+
+class OrderedKeywords(RetrieverKeywords, total=False):
+    """All options of `OrderPreservingRetriever` that decide which nodes are read."""
+
+    similarity_top_k: int | None
+    widen: Widen | None
+    bm25: bool
+    verify_index: bool
 
 
 class AssignableOption:

@@ -253,12 +253,17 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         if tokens is not None:
             tokens = max(tokens, *(each.token_budget or 0 for each in ours), 0)
         limited = any(each.top_n or each.token_budget for each in ours)
-        if isinstance(retriever, OrderPreservingRetriever):
-            ranking, fills = retriever.best_first(tokens)
-            return ranking, fills and not limited
         plan = None if tokens is None else FetchPlan(tokens)
-        fetch = RetrieverFetch(retriever, plan=plan)
-        return fetch.retriever(), fetch.chooses_k and not limited
+        if not isinstance(retriever, OrderPreservingRetriever):
+            fetch = RetrieverFetch(retriever, plan=plan)
+            return fetch.retriever(), fetch.chooses_k and not limited
+        ranking = retriever.best_first(tokens)
+        if ranking.is_limited or not tokens:
+            return ranking, False
+        fetch = RetrieverFetch(ranking.base_retriever, plan=plan)
+        if fetch.chooses_k:
+            ranking.similarity_top_k = fetch.k_to_ask
+        return ranking, fetch.chooses_k and not limited
 
     def full_texts(self) -> DocumentSource | None:
         """Return the full texts, as far as the search's filter admits them."""

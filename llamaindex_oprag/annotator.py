@@ -16,7 +16,7 @@ from llama_index.core.bridge.pydantic import (
 )
 from llama_index.core.schema import BaseNode, Document, TextNode, TransformComponent
 
-from llamaindex_oprag._convert import text_of
+from llamaindex_oprag._nodes import text_of
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.node_parsers import hidden_keys
 from oprag.documents import (

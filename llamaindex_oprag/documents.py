@@ -11,7 +11,7 @@ from llama_index.core.schema import Document
 from llama_index.core.storage.docstore.types import BaseDocumentStore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
-from llamaindex_oprag._convert import text_of
+from llamaindex_oprag._nodes import text_of
 from llamaindex_oprag.stores import chunk_store
 from oprag.chunk import FullText, Hit
 from oprag.documents import DocumentSource, StoreSource

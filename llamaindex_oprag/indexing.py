@@ -19,8 +19,8 @@ from llama_index.core.schema import (
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
-from llamaindex_oprag._convert import text_of
 from llamaindex_oprag._index_writer import IndexWriter, OwnNodes, is_faiss
+from llamaindex_oprag._nodes import text_of
 from llamaindex_oprag.node_parsers import (
     OffsetNodeParser,
     OffsetSentenceNodeParser,

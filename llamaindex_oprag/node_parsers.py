@@ -28,7 +28,7 @@ from llama_index.core.node_parser.node_utils import (
 from llama_index.core.schema import BaseNode, Document, NodeRelationship
 from llama_index.core.utils import get_tqdm_iterable
 
-from llamaindex_oprag._convert import hide_keys, source_of
+from llamaindex_oprag._nodes import hide_keys, text_of
 from llamaindex_oprag._pickles import refuse_lost_state
 from oprag.context import OpragErrorsMixin
 from oprag.effects import run_in_thread
@@ -37,6 +37,7 @@ from oprag.splitting import (
     OF_SENTENCES,
     Part,
     SentenceSpans,
+    SourceText,
     Stamp,
     TextChunk,
     check_splitting,
@@ -94,7 +95,7 @@ class OffsetNodeParser(OpragErrorsMixin, TextSplitter):
         self, nodes: Sequence[BaseNode], show_progress: bool = False, **kwargs: Any
     ) -> list[BaseNode]:
         counter = resolve_token_counter(self.tokenizer)
-        groups = group_parts([source_of(node) for node in nodes])
+        groups = group_parts([_make_source(node) for node in nodes])
         progress = get_tqdm_iterable(
             list(itertools.chain(*groups)), show_progress, "Parsing nodes"
         )
@@ -323,3 +324,14 @@ class OffsetSentenceNodeParser(OffsetNodeParser):
 
     def _settings(self) -> tuple[object, ...]:
         return "sentences", self.chunk_size, self.sentence_spans
+
+
+def _make_source(node: BaseNode) -> SourceText:
+    """Return a document, or an earlier parser's node, in the form the core takes."""
+    return SourceText(
+        text_of(node),
+        node.metadata,
+        node.ref_doc_id or node.node_id,
+        cut=node.source_node is not None,
+        has_neighbours=bool(node.prev_node or node.next_node),
+    )

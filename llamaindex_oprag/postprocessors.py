@@ -18,7 +18,8 @@ from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import arrange, ensure_scored, hits_of
+from llamaindex_oprag._convert import arrange_nodes, hits_of
+from llamaindex_oprag._nodes import ensure_scored
 from llamaindex_oprag._options import PostprocessingWithOptions
 from llamaindex_oprag._pickles import refuse_lost_state
 from llamaindex_oprag._searched import list_verified_stores, require_retriever
@@ -221,10 +222,10 @@ class OrderPreservingPostprocessor(
         return self._report(nodes, await self._order(nodes).later())
 
     def _order(self, nodes: list[NodeWithScore]) -> Effect:
-        def arrange_nodes(options: ContextOptions) -> OrderedContext[NodeWithScore]:
-            return arrange(nodes, options)
+        def arrange(options: ContextOptions) -> OrderedContext[NodeWithScore]:
+            return arrange_nodes(nodes, options)
 
-        return load_texts_then(self.context_options(), arrange_nodes)
+        return load_texts_then(self.context_options(), arrange)
 
     def _report(
         self, nodes: list[NodeWithScore], ordered: OrderedContext[NodeWithScore]

@@ -17,11 +17,18 @@ from llama_index.core.indices.vector_store.retrievers import VectorIndexRetrieve
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import arrange, hits_of
+from llamaindex_oprag._convert import (
+    Arrange,
+    arrange_for_text,
+    arrange_nodes,
+    arrange_unseen,
+    hits_of,
+)
 from llamaindex_oprag._neighbours import Neighbourhood, load_nodes, store_of
 from llamaindex_oprag._options import (
     AssignableOption,
     OwnOption,
+    RetrieverKeywords,
     RetrievingWithOptions,
     set_tokenizer,
 )
@@ -32,7 +39,7 @@ from llamaindex_oprag._searched import (
     require_retriever,
     search_filter,
 )
-from llamaindex_oprag.documents import SourceLike, source_or_none
+from llamaindex_oprag.documents import source_or_none
 from llamaindex_oprag.events import OrderedContextEvent
 from oprag.agents import ToolAnswer
 from oprag.chaining import Overlaps, Places
@@ -42,7 +49,6 @@ from oprag.context import (
     NO_NEIGHBOURS,
     CandidateTail,
     CitationNumbers,
-    ContextKeywords,
     ContextOptions,
     NeighbourSearch,
     OrderedContext,
@@ -63,21 +69,6 @@ _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined] 
 
 _OWN = ("similarity_top_k", "widen", "bm25", "verify_index")
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
-
-
-class RetrieverKeywords(ContextKeywords, total=False):
-    """Options of order and text of `OrderPreservingRetriever`, for type checkers."""
-
-    documents: SourceLike | None
-
-
-class OrderedKeywords(RetrieverKeywords, total=False):
-    """All options of `OrderPreservingRetriever` that decide which nodes are read."""
-
-    similarity_top_k: int | None
-    widen: Widen | None
-    bm25: bool
-    verify_index: bool
 
 
 class RetrieverFetch(Fetch):
@@ -278,9 +269,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         self._by_words: tuple[Any, Bm25] | None = None
         self._overlaps = Overlaps()
         self._first_look = FirstLook()
-        self._reading: dict[str, Any] = {}
-        """How results are read, as `arrange` takes it."""
-        self._evidence: ToolAnswer[Any]
+        self._arrange: Arrange = arrange_nodes
         super().__init__(
             base_retriever,
             callback_manager=callback_manager,
@@ -310,43 +299,58 @@ class OrderPreservingRetriever(WrappingRetriever):
         stores, options = list_verified_stores(*inside), self._bound_options()
         return Verification(stores, options, overlaps=True, inside=inside)
 
-    def _copy_for_tool(
-        self, seen: Seen | None = None, numbers: CitationNumbers | None = None
-    ) -> Self:
-        """Return a copy whose budget counts what `format_nodes` writes.
+    @property
+    def is_limited(self) -> bool:
+        """Whether somebody chose a number of nodes or a token budget here."""
+        return self._options.top_n is not None or self._options.token_budget is not None
 
-        After a retrieval with `seen`, `_evidence` holds the answer without seen text.
-        """
-        reading = {"as_text": True, "seen": seen, "numbers": numbers}
-        options, problems = replace(self._options, citations=True), self._problems
-        if seen is not None:  # too little new text is no mistake
-            problems = problems.silence_budget()
-        copied = copy.copy(self)
-        vars(copied).update(_reading=reading, _options=options, _problems=problems)
-        return copied
-
-    def best_first(self, token_budget: int | None) -> tuple[Self, bool]:
+    def best_first(self, token_budget: int | None) -> Self:
         """Return a best-first copy for Self-Route, which does its own ordering.
 
         Args:
-            token_budget: Tokens that are read if nobody limited them.
-
-        Returns:
-            The copy; and whether oprag chooses how many nodes are asked for.
+            token_budget: Tokens that `widen` reads at most, if nobody limited them.
         """
-        options, fills = self._options.best_first(), False
-        ranking = copy.copy(self)
-        if options.top_n is None and options.token_budget is None and token_budget:
-            if self.widen is None:
-                plan = FetchPlan(token_budget)
-                fetch = RetrieverFetch(self.base_retriever, plan=plan)
-                fills = fetch.chooses_k
-                options = replace(options, top_n=fetch.k_to_ask if fills else None)
-            else:
-                options = replace(options, token_budget=token_budget)
-                vars(ranking).update(_problems=self._problems.silence_budget())
-        vars(ranking).update(_options=options)
-        return ranking, fills
+        options = self._options.best_first()
+        if self.widen is None or self.is_limited or not token_budget:
+            return self._copy_with(_options=options)
+        options = replace(options, token_budget=token_budget)
+        return self._copy_with(
+            _options=options, _problems=self._problems.silence_budget()
+        )
+
+    def _copy_with(self, **attributes: Any) -> Self:
+        """Return a copy with other values of attributes, which are not checked."""
+        copied = copy.copy(self)
+        vars(copied).update(attributes)
+        return copied
+
+    def _copy_for_text(self) -> Self:
+        """Return a copy whose budget counts what `format_nodes` writes."""
+        options = replace(self._options, citations=True)
+        return self._copy_with(_arrange=arrange_for_text, _options=options)
+
+    async def _aretrieve_unseen(
+        self, question: str, seen: Seen, numbers: CitationNumbers
+    ) -> ToolAnswer[NodeWithScore]:
+        """Retrieve what the reader of a conversation has not read.
+
+        Args:
+            question: The question.
+            seen: The text that was read. Not changed.
+            numbers: Those of the conversation. Not changed.
+        """
+        answers = []
+
+        def arrange(*nodes: Any, **beside: Any) -> ToolAnswer[NodeWithScore]:
+            answer = arrange_unseen(*nodes, seen=seen, numbers=numbers, **beside)
+            answers.append(answer)
+            return answer
+
+        problems = self._problems.silence_budget()  # too little new text is no mistake
+        options = replace(self._options, citations=True)
+        asking = self._copy_with(_arrange=arrange, _options=options, _problems=problems)
+        nodes = await asking.aretrieve(question)
+        return replace(answers[-1], passages=nodes)
 
     def _steps(self, query: QueryBundle) -> Effects[OrderedContext[NodeWithScore]]:
         options, plan = self._bound_options(), None
@@ -367,8 +371,6 @@ class OrderPreservingRetriever(WrappingRetriever):
             self._first_look.begin(retrieval.find_searched_chunks, options)
         ordered = yield from retrieval.run()
         self._first_look.tell(self._problems)
-        if isinstance(ordered, ToolAnswer):
-            self._evidence = ordered
         return ordered
 
     def _open_bm25(self) -> tuple[Bm25, SearchedChunks] | None:
@@ -443,5 +445,5 @@ class _NodeRetrieval(Retrieval[NodeWithScore]):
         neighbours: CandidateTail,
         places: Places,
     ) -> OrderedContext[NodeWithScore]:
-        how = self.component._reading  # noqa: SLF001 -- as above
-        return arrange(found, options, neighbours=neighbours, places=places, **how)
+        arrange = self.component._arrange  # noqa: SLF001 -- as above
+        return arrange(found, options, neighbours=neighbours, places=places)

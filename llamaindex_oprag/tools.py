@@ -14,10 +14,11 @@ from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context
 
+from llamaindex_oprag._options import OrderedKeywords
 from llamaindex_oprag._runs import number_as, run_of
 from llamaindex_oprag._searched import OF_SEARCH, require_retriever
 from llamaindex_oprag.results import format_nodes
-from llamaindex_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
+from llamaindex_oprag.retrievers import OrderPreservingRetriever
 from oprag.agents import NOTHING_FOUND, ToolReply, search_description
 from oprag.diagnosing import Verifiable, Verification
 from oprag.effects import run_in_thread
@@ -183,11 +184,11 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
         raise InvalidOptionError(message, option="show", value=self._show)
 
     def _all(self, input: str) -> ToolOutput:  # noqa: A002 -- LlamaIndex's word
-        reading = self._retriever._copy_for_tool()  # noqa: SLF001 -- of this package
-        return self._output(input, reading.retrieve(input))
+        searching = self._retriever._copy_for_text()  # noqa: SLF001 -- of this package
+        return self._output(input, searching.retrieve(input))
 
     async def _aall(self, input: str) -> ToolOutput:  # noqa: A002 -- as above
-        nodes = await self._retriever._copy_for_tool().aretrieve(input)  # noqa: SLF001 -- as above
+        nodes = await self._retriever._copy_for_text().aretrieve(input)  # noqa: SLF001 -- as above
         return await run_in_thread(partial(self._output, input, nodes))
 
     def _next(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
@@ -200,11 +201,11 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
             numbers = await numbering.read()
             texts = await run.texts(ctx.store)
             with run.conversations.begin_reading(texts, numbers) as conversation:
-                reading = self._retriever._copy_for_tool(conversation.seen, numbers)  # noqa: SLF001 -- as above
-                nodes = await reading.aretrieve(input)
-            evidence = reading._evidence  # noqa: SLF001 -- as above
-            output = self._output(input, nodes, evidence.text)
-            await numbering.add(evidence.shown)
+                answer = await self._retriever._aretrieve_unseen(  # noqa: SLF001 -- as above
+                    input, conversation.seen, numbers
+                )
+            output = self._output(input, answer.passages, answer.text)
+            await numbering.add(answer.shown)
             run.answers.append(output.content)
         return output
 

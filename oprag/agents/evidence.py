@@ -7,7 +7,7 @@ source is written once; for text further up there is a line that says so.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
@@ -30,6 +30,7 @@ from oprag.marks import GAP_MARK, SEE_ABOVE
 from oprag.tokens import resolve_token_counter
 
 _T = TypeVar("_T")
+_Made = TypeVar("_Made")
 
 NOTHING_FOUND = "No passages were found."
 """The answer of a tool that finds nothing: no model takes an empty message."""
@@ -84,6 +85,10 @@ class ToolAnswer(OrderedContext[_T]):
     """The new passages in it."""
     line: str = ""
     """The line for passages further up, or for one too long to show; or nothing."""
+
+    def map(self, make: Callable[[_T], _Made]) -> ToolAnswer[_Made]:
+        """Return the same answer with a framework's object for each passage."""
+        return replace(self, passages=list(map(make, self.passages)))  # type: ignore[arg-type,return-value]  # of another type
 
 
 def write_new_passages(
