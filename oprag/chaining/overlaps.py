@@ -12,15 +12,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from oprag.chaining.document_chains import Counts, DocumentChains, report_unproved
+from oprag.chaining.document_chains import DocumentChains, PageCounts
 from oprag.chunk import ChainedPlace, Hit
 from oprag.effects import Effect, Effects, describe_work
 from oprag.errors import OpragError, PositionError
 from oprag.positions import DocumentKey, Unplaced
 from oprag.stores import SearchedChunks, StoredChunk, make_hit
 
-_WHOLE, _OF_PAGES = 350, 150
-"""The most chunks of a document to read: of all its pages, or of the hits' pages."""
+MOST_CHUNKS = 350
+"""The most chunks of a document that is read to order them."""
+_OF_PAGES = 150
+"""The most chunks of the hits' pages, if the document has more."""
 _SCANNED = 20_000
 """The most chunks of a store that is read as a whole."""
 _KEPT = 50_000
@@ -28,7 +30,7 @@ _KEPT = 50_000
 
 Places = Mapping[int, ChainedPlace]
 """By the rank of a hit."""
-_Reports: TypeAlias = dict[str, tuple[str, Counts]]
+_Reports: TypeAlias = dict[str, tuple[str, PageCounts]]
 """The name and the pages of each document that an error of a question reports."""
 _ErrorT = TypeVar("_ErrorT", bound=OpragError)
 ArrangeAt = Callable[[Places], Effect]
@@ -210,14 +212,14 @@ class Overlaps:
             they cannot be read.
         """
         name, value = document.selected_by or ("", None)
-        found = yield from chunks.select({name: [value]}, _WHOLE + 1)
+        found = yield from chunks.select({name: [value]}, MOST_CHUNKS + 1)
         if found is None:
             rows = yield from self._read_everything(hits, chunks, count, search)
             if rows is None:
                 return None
             found = [row for row in rows if row.metadata.get(name) == value]
             return None, found
-        if len(found) <= _WHOLE:
+        if len(found) <= MOST_CHUNKS:
             return None, found
         part = document.part_key
         if part is None:
@@ -226,7 +228,7 @@ class Overlaps:
         own = yield from chunks.select({name: [value], part: parts}, _OF_PAGES + 1)
         if own is None or len(own) > _OF_PAGES:
             return None
-        return hits, [*found[:_WHOLE], *own]
+        return hits, [*found[:MOST_CHUNKS], *own]
 
     def _read_everything(
         self,
@@ -250,14 +252,40 @@ class Overlaps:
         return rows
 
 
-def _report(
-    error: _ErrorT, reports: _Reports, *, is_kept: bool = False
-) -> _ErrorT | PositionError:
+def _report(error: _ErrorT, reports: _Reports, *, is_kept: bool = False) -> _ErrorT:
     """Return the error as a report on the index, if there is one; else unchanged."""
     if not isinstance(error, PositionError) or error.document not in reports:
         return error
     name, counts = reports[error.document]
     return report_unproved(error, name, counts, is_kept=is_kept)
+
+
+def report_unproved(
+    error: _ErrorT, name: str, counts: PageCounts | None, *, is_kept: bool = False
+) -> _ErrorT:
+    """Return an error about the document as indexed, not about hits of one question.
+
+    Args:
+        error: The error that the question failed with.
+        name: The name of the document.
+        counts: Its pages; None if nobody asks the store for their order.
+        is_kept: Whether it is a warning, by `on_problem="warn"`.
+    """
+    reason = ""
+    if counts is not None and counts.pages == 1:
+        reason = ", and the overlaps of its chunks do not prove their order"
+    elif counts is not None:
+        reason = (
+            f", and of {counts.pages:,} pages {counts.ordered:,} are ordered by the "
+            f"overlaps of their chunks, and {counts.pages - counts.ordered:,} cannot be"
+        )
+    message = (
+        f"Document {name!r}: its chunks have no positions that can be used{reason}. "
+        "Give the documents as they were loaded, documents=loader.load() "
+        "(LlamaIndex: load_data()), and each chunk is found in its text"
+    )
+    message += "." if is_kept else '; or set on_problem="warn".'
+    return error.reword(message)
 
 
 def _describe(chunks: SearchedChunks) -> str | None:

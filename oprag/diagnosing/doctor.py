@@ -14,7 +14,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from oprag.chaining import Counts
+from oprag.chaining import PageCounts
 from oprag.chunk import Hit, is_cut
 from oprag.diagnosing.checks import (
     Group,
@@ -177,7 +177,7 @@ class Examination:
         """Numbers of the chunks without a source, if sources were given."""
         self._keys = position_keys, document_key
         self._findings = Findings(self.id_of)
-        self._chained: list[tuple[Group, Counts]] = []
+        self._chained: list[tuple[Group, PageCounts]] = []
         self._starts = [-1] * len(chunks)
         """Each chunk's start in its source, if that is proved; else -1."""
         proofs = None if sources is None else self._compare(sources)

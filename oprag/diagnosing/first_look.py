@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from oprag.chaining import MOST_CHUNKS
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Problems
 from oprag.diagnosing.checks import find_chains, group_chunks, read_group
@@ -23,8 +24,6 @@ _SAMPLE = 200
 """The number of chunks that are looked at."""
 _DOCUMENTS = 3
 """The most documents whose other chunks are read, as these may show their order."""
-_MOST = 350
-"""The most chunks of one of them."""
 _PATIENCE = 0.03
 """Seconds that the first question waits for the findings."""
 _FAILING = ("missing_document", "unscoped_position", "conflicting_text")
@@ -185,10 +184,10 @@ def _read_whole(
     if not unplaced or unplaced[0].selected_by is None:
         return None
     key, value = unplaced[0].selected_by
-    read = run_effects(chunks.select({key: [value]}, _MOST + 1))
+    read = run_effects(chunks.select({key: [value]}, MOST_CHUNKS + 1))
     if read is None:
         return None if cut else hits  # more chunks of it may follow
-    return None if len(read) > _MOST else [make_hit(chunk) for chunk in read]
+    return None if len(read) > MOST_CHUNKS else [make_hit(chunk) for chunk in read]
 
 
 def _number(counts: dict[str, int]) -> str:

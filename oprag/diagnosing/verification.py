@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
-from oprag.chaining import Counts, report_unproved
+from oprag.chaining import PageCounts, report_unproved
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, arrange, load_texts_then, warn
 from oprag.diagnosing.checks import Group, find_chains, group_chunks, read_group
@@ -202,7 +202,7 @@ class Verification(NamedTuple):
         chains = find_chains(hits, error, strict.position_keys, scoped=scoped)
         if strict.documents is not None or chains is None:
             return error
-        counts: Counts | None = chains.counts
+        counts: PageCounts | None = chains.counts
         if chains.counts.ordered == chains.counts.pages:
             if self._asks_the_store:
                 return None

@@ -103,7 +103,11 @@ class OpragError(Exception):
 
     def prepend(self, sentence: str) -> Self:
         """Return the same error with a sentence before its message."""
-        return type(self)(f"{sentence} {self.message}", **self._facts)
+        return self.reword(f"{sentence} {self.message}")
+
+    def reword(self, message: str) -> Self:
+        """Return the same error with another message."""
+        return type(self)(message, **self._facts)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild from message and facts (the default would drop the facts)."""
