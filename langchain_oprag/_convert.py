@@ -34,8 +34,8 @@ from oprag.context import (
 from oprag.documents import check_entries
 from oprag.metadata import SCORE_KEYS
 from oprag.ordering import SortDocuments
-from oprag.positions import NODE_CONTENT, DocumentKey, PositionKeys, read_node
-from oprag.stores import SearchFilter, StoredChunk
+from oprag.positions import DocumentKey, PositionKeys
+from oprag.stores import NODE_CONTENT, SearchFilter, StoredChunk, read_node
 from oprag.tokens import TokenizerSpec
 
 _ID = attrgetter("id")

@@ -10,8 +10,7 @@ from llama_index.core.vector_stores.utils import metadata_dict_to_node
 
 from oprag.chunk import Links
 from oprag.metadata import DOC_KEY
-from oprag.positions import read_node
-from oprag.stores import StoredChunk
+from oprag.stores import StoredChunk, read_node
 
 
 def chunk_of_node(node: BaseNode) -> StoredChunk:

@@ -40,8 +40,8 @@ from oprag.metadata import (
     version_of_hashes,
     version_text,
 )
-from oprag.positions import NODE_CONTENT, PART_KEYS, PositionKeys, rewritten
-from oprag.stores import make_hit
+from oprag.positions import PART_KEYS, PositionKeys
+from oprag.stores import NODE_CONTENT, make_hit, rewrite_node
 
 _ROUNDS = 5
 """The most plans for one repair; the second one is usually empty."""
@@ -277,7 +277,7 @@ def _write_stored(
     content = kept.get(NODE_CONTENT)
     if kept is not chunk.metadata and isinstance(content, str):
         node = renew(chunk.metadata)
-        text = rewritten(content, node, offsets)
+        text = rewrite_node(content, node, offsets)
         if json.loads(text) != json.loads(content):
             stored[NODE_CONTENT] = text
     return stored

@@ -19,7 +19,6 @@ from oprag.positions.keys import (
     look_up,
     read_by_others,
 )
-from oprag.positions.llamaindex_nodes import NODE_CONTENT, read_node, rewritten
 from oprag.positions.place import (
     Place,
     place_of,
@@ -40,7 +39,6 @@ from oprag.positions.shared_names import (
 from oprag.positions.validity import check_positions, deduplicate, drop_place
 
 __all__ = [
-    "NODE_CONTENT",
     "PART_KEYS",
     "POSITION_METADATA",
     "SECTION_KEYS",
@@ -67,12 +65,10 @@ __all__ = [
     "read_by_others",
     "read_chunks",
     "read_citation",
-    "read_node",
     "read_own_place",
     "read_position",
     "read_spans",
     "report_not_located",
-    "rewritten",
     "separate_by_facts",
     "separate_by_positions",
 ]

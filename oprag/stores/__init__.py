@@ -2,6 +2,7 @@
 
 from oprag.stores.bm25 import Bm25
 from oprag.stores.chroma_chunks import ChromaChunks
+from oprag.stores.llamaindex_nodes import NODE_CONTENT, read_node, rewrite_node
 from oprag.stores.postgres_conditions import match_wanted
 from oprag.stores.qdrant_chunks import QdrantChunks
 from oprag.stores.search_filters import (
@@ -23,6 +24,7 @@ from oprag.stores.stored_chunks import (
 )
 
 __all__ = [
+    "NODE_CONTENT",
     "Bm25",
     "ChromaChunks",
     "ChunkKey",
@@ -40,6 +42,8 @@ __all__ = [
     "make_hit",
     "match_wanted",
     "name_of_key",
+    "read_node",
+    "rewrite_node",
     "select_chunks",
     "unknown_store",
 ]

@@ -16,7 +16,7 @@ from oprag.chunk import Hit, Links
 from oprag.effects import run_in_thread
 from oprag.errors import InvalidOptionError, describe_type
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, DOC_URI, as_number, document_key
-from oprag.positions import read_node
+from oprag.stores.llamaindex_nodes import read_node
 from oprag.stores.search_filters import SearchFilter
 
 

@@ -48,12 +48,12 @@ def _id_of(related: Any) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def rewritten(
+def rewrite_node(
     content: str,
     metadata: Mapping[str, Any],
     offsets: tuple[int | None, int | None] | None,
 ) -> str:
-    """Return the JSON with other metadata.
+    """Return the JSON of a node with other metadata.
 
     Args:
         content: The JSON of a node, as `read_node` could read it.
