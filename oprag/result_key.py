@@ -97,12 +97,44 @@ class WrittenPlace(NamedTuple):
     citation: str | None = None
     """The place for people; None if it follows from the other fields."""
 
+    # The states of a result, each under the one name that it has everywhere.
+
     @property
     def whole(self) -> Span | None:
         """From the first character to the last; None if the first is not known."""
         if not self.spans:
             return None
         return Span(self.spans[0].start, self.spans[-1].end)
+
+    @property
+    def has_characters(self) -> bool:
+        """Whether its first character is known."""
+        return bool(self.spans)
+
+    @property
+    def lacks_place(self) -> bool:
+        """Whether a problem was written on it, and no characters: at most its page."""
+        return self.problem is not None and not self.spans
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether its text is joined over gaps, and so is no slice of a document."""
+        return len(self.spans) > 1
+
+    @property
+    def is_verbatim(self) -> bool:
+        """Whether the text may be the slice of one span; see `Chunk.verbatim`."""
+        return self.is_slice and not self.is_joined
+
+    def describes(self, text: str) -> bool:
+        """Return whether a text is the one that the place was written for."""
+        return self.text_hash == text_hash(text)
+
+    def find_link_number(self, text: str) -> int | None:
+        """Return the number that links gave to the chunk, if the text is its text."""
+        if self.proof != "chained" or self.spans or not self.describes(text):
+            return None
+        return as_number(self.counted)
 
 
 def encode_place(place: WrittenPlace) -> str:
@@ -158,18 +190,6 @@ def read_number(metadata: Mapping[str, Any]) -> int | None:
     """Return the number under which a model read a result; None if no model did."""
     written = read_written(metadata)
     return None if written is None else written.number
-
-
-def is_joined(metadata: Mapping[str, Any]) -> bool:
-    """Return whether a result is joined over gaps, and so is no slice of a document."""
-    written = read_written(metadata)
-    return written is not None and len(written.spans) > 1
-
-
-def is_unchanged(metadata: Mapping[str, Any], text: str) -> bool:
-    """Return whether a text is the one that the place in its metadata describes."""
-    written = read_written(metadata)
-    return written is not None and written.text_hash == text_hash(text)
 
 
 def drop_rank(metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from oprag.chunk import SMALL_GAP, Chunk, Hit, Passage, Span
 from oprag.context.options import ContextOptions
 from oprag.context.pieces import slice_of
 from oprag.errors import PositionError
-from oprag.metadata import text_hash
 from oprag.ordering import document_order, rank_order
 from oprag.positions import (
     are_of_one_file,
@@ -23,7 +22,7 @@ from oprag.positions import (
     read_position,
     read_spans,
 )
-from oprag.result_key import WrittenPlace, is_joined, is_unchanged, read_written
+from oprag.result_key import WrittenPlace, read_written
 
 TextByName = Callable[[str], str | None]
 """A function from a document's name to its full text, or None if it is not known."""
@@ -48,7 +47,7 @@ def single_passage(chunk: Chunk) -> Passage:
 
 def _is_as_written(written: WrittenPlace, chunk: Chunk) -> bool:
     """Return whether the chunk still has the place and text that were written."""
-    return written.whole == chunk.span and written.text_hash == text_hash(chunk.text)
+    return written.whole == chunk.span and written.describes(chunk.text)
 
 
 def read_passages(hits: Sequence[Hit]) -> list[Passage]:
@@ -63,12 +62,12 @@ def read_passages(hits: Sequence[Hit]) -> list[Passage]:
         written = read_written(chunk.metadata)
         # Trust the place written on this result, whatever hits are beside it.
         if written is not None:
-            position, span, part = read_position(written, chunk.text)
+            position = read_position(written, chunk.text)
             chunk = chunk._replace(  # noqa: PLW2901 -- the same chunk
                 rank=written.rank or 0,
-                position=position,
-                span=span,
-                part=part,
+                position=position.key,
+                span=position.span,
+                part=position.part,
                 problem=written.problem,
             )
         passage = single_passage(chunk)
@@ -212,7 +211,8 @@ def split_merged(chunks: Sequence[Chunk]) -> list[Chunk]:
 
 
 def _slices_of(chunk: Chunk, chunks: Sequence[Chunk]) -> list[Chunk]:
-    if not is_joined(chunk.metadata) or not is_unchanged(chunk.metadata, chunk.text):
+    written = read_written(chunk.metadata)
+    if written is None or not written.is_joined or not written.describes(chunk.text):
         return [chunk]
     if chunk.span is None or not any(_overlap(chunk, other) for other in chunks):
         return [chunk]

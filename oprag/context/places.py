@@ -12,7 +12,7 @@ from oprag.locating import Location, place_some, starts_of
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, N_CHUNKS, as_number
 from oprag.ordering import group_by_document
 from oprag.positions import drop_place, report_not_located
-from oprag.result_key import is_joined
+from oprag.result_key import read_written
 from oprag.splitting import parts_named
 
 FindText: TypeAlias = Callable[[str], FullText | None]
@@ -251,8 +251,10 @@ def _is_written(chunk: Chunk, source: str) -> bool:
         return ours and CHUNK_INDEX in chunk.metadata and N_CHUNKS in chunk.metadata
     if chunk.part is not None:
         return ours
-    # A text joined over gaps is no slice.
-    return is_joined(chunk.metadata) or source[slice(*chunk.span)] == chunk.text
+    written = read_written(chunk.metadata)
+    if written is not None and written.is_joined:
+        return True  # it is no slice
+    return source[slice(*chunk.span)] == chunk.text
 
 
 def _sort_by_number(chunks: Sequence[Chunk]) -> list[int] | None:

@@ -32,11 +32,12 @@ from oprag.metadata import (
     span_stamp,
     text_stamp,
 )
+from oprag.positions import CHARACTER_KEYS
 
-POSITION_KEYS = (
-    *(DOC_KEY, DOC_URI, CHUNK_INDEX, N_CHUNKS),
-    *(CHAR_START, CHAR_END, CHUNK_HASH, PART_INDEX),
-    *("start_index", "start_char_idx", "end_char_idx", "split_idx_start"),
+_REPLACED = (
+    *(DOC_KEY, DOC_URI, CHUNK_INDEX, N_CHUNKS, CHUNK_HASH, PART_INDEX),
+    *CHARACTER_KEYS,
+    *ALL_RESULT_KEYS,
 )
 """Keys whose old values a repair replaces or removes."""
 
@@ -130,7 +131,7 @@ def replace_positions(
     are removed. If the start is another one, so is the version. They all were of
     another text.
     """
-    stale = {*POSITION_KEYS, *ALL_RESULT_KEYS}
+    stale = {*_REPLACED}
     if any(metadata.get(key) != entry.get(key) for key in (CHAR_START, CHAR_END)):
         stale |= {TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS}
     if metadata.get(CHAR_START, entry.get(CHAR_START)) != entry.get(CHAR_START):

@@ -12,22 +12,11 @@ from oprag.positions.identity import (
     document_name,
     identify_document,
 )
-from oprag.positions.keys import (
-    PART_KEYS,
-    SECTION_KEYS,
-    PositionKeys,
-    look_up,
-    read_by_others,
-)
-from oprag.positions.place import (
-    Place,
-    place_of,
-    read_citation,
-    read_own_place,
-    read_position,
-    read_spans,
-)
+from oprag.positions.keys import PART_KEYS, SECTION_KEYS, PositionKeys, look_up
+from oprag.positions.place import Place, place_of, read_citation
+from oprag.positions.position import read_own_place, read_position, read_spans
 from oprag.positions.reader import identify_documents, read_chunks
+from oprag.positions.schemes import CHARACTER_KEYS, read_by_others
 from oprag.positions.shared_names import (
     are_indexed,
     are_of_one_file,
@@ -39,6 +28,7 @@ from oprag.positions.shared_names import (
 from oprag.positions.validity import check_positions, deduplicate, drop_place
 
 __all__ = [
+    "CHARACTER_KEYS",
     "PART_KEYS",
     "POSITION_METADATA",
     "SECTION_KEYS",

@@ -12,8 +12,8 @@ from functools import cached_property
 
 from oprag.chunk import Hit
 from oprag.positions.identity import FRAMEWORK_IDS
-from oprag.positions.keys import SCHEMES, read_starts
 from oprag.positions.linked import number_by_links
+from oprag.positions.schemes import SCHEMES, read_starts
 
 _SHOWN = 3
 """The fewest chunks that show that each has another id."""

@@ -9,7 +9,8 @@ from oprag.chunk import Chunk, Hit, is_cut
 from oprag.errors import ConflictingPositionsError, MissingPositionError, PositionError
 from oprag.metadata import as_number, uri_of
 from oprag.positions.identity import POSITION_METADATA
-from oprag.positions.keys import PART_KEYS, read_known_positions
+from oprag.positions.keys import PART_KEYS
+from oprag.positions.schemes import read_known_positions
 
 _WAY_OUT = "Give the full texts as documents=, and each chunk is found in its text."
 _NO_NUMBERING = POSITION_METADATA - {*PART_KEYS}

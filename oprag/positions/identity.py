@@ -25,7 +25,8 @@ from oprag.metadata import (
     as_number,
     is_in_all,
 )
-from oprag.positions.keys import PART_KEYS, SCHEMES, SECTION_KEYS, list_keys, look_up
+from oprag.positions.keys import PART_KEYS, SECTION_KEYS, list_keys, look_up
+from oprag.positions.schemes import SCHEMES
 from oprag.result_key import WrittenPlace, is_result, read_written
 
 DocumentKey: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]

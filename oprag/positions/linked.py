@@ -10,13 +10,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from oprag.chunk import Hit
-from oprag.positions.keys import (
-    PART_KEYS,
-    have_written_numbers,
-    read_parts,
-    read_written_number,
-)
-from oprag.positions.place import Position
+from oprag.positions.keys import PART_KEYS
+from oprag.positions.position import NO_PLACE, Position, place_by_link
+from oprag.positions.schemes import read_parts, read_written_numbers
 
 
 def number_by_links(hits: Sequence[Hit]) -> list[int | None]:
@@ -30,9 +26,9 @@ def number_by_links(hits: Sequence[Hit]) -> list[int | None]:
         One number per hit; None for a hit that no unbroken links lead to. None for all
         if several chunks have none before them.
     """
-    written = [read_written_number(hit) for hit in hits]
-    if None not in written:
-        return written
+    written = read_written_numbers(hits)
+    if written is not None:
+        return [*written]
     numbers = _follow([hit for hit in hits if hit.links is not None])
     return [None if hit.links is None else numbers.get(hit.id) for hit in hits]
 
@@ -41,23 +37,21 @@ def read_links(hits: Sequence[Hit]) -> list[Position] | None:
     """Read the positions of chunks of a document by links, page by page.
 
     Returns:
-        None unless links give each of them a number, or oprag wrote one.
+        None unless links give each of them a number.
     """
     parts = read_parts(hits, PART_KEYS)
-    if parts is None or not (
-        have_written_numbers(hits) or any(each.links for each in hits)
-    ):
+    if parts is None or not any(hit.links for hit in hits):
         return None
     pages: dict[int | None, list[int]] = {}
     for i, part in enumerate(parts):
         pages.setdefault(part, []).append(i)
-    positions = [Position()] * len(hits)
+    positions = [NO_PLACE] * len(hits)
     for part, members in pages.items():
         numbers = number_by_links([hits[i] for i in members])
         for i, number in zip(members, numbers, strict=True):
             if number is None:
                 return None
-            positions[i] = Position((part or 0, number), None, part)
+            positions[i] = place_by_link(number, part)
     return positions
 
 

@@ -12,8 +12,11 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import Hit
 from oprag.metadata import as_number
+from oprag.positions.errors import report_unscoped
 from oprag.positions.identity import FRAMEWORK_IDS, NO_NAME
 from oprag.positions.keys import SECTION_KEYS
+from oprag.positions.schemes import Reading, Scheme
+from oprag.result_key import read_written
 
 _SAME_TEXT = 40
 """So many equal characters at one place are not by chance: it is one text."""
@@ -30,78 +33,152 @@ class Origin(NamedTuple):
     """False if it is another text than the document: a parent of the node."""
 
 
-def are_comparable(origins: Sequence[Origin]) -> bool:
-    """Return whether positions that count from these texts may be compared.
+def check_origins(
+    origins: Sequence[Origin], hits: Sequence[Hit], start_key: str, document_key: str
+) -> None:
+    """Make sure that positions that count from these texts may be compared.
 
-    They may if all count from one text; or if each text has a number, and each number
-    one text. A single position needs no comparison.
+    Args:
+        origins: The text that the position of each hit counts from.
+        hits: As many; all of one document.
+        start_key: The metadata key of the positions.
+        document_key: The key of the document.
+
+    Raises:
+        PositionError: They may not be compared.
     """
-    distinct = {*origins}
-    if len(origins) < 2:  # noqa: PLR2004 -- nothing to compare with
+    if _are_comparable(origins):
+        return
+    keys = _find_differing_keys(hits)
+    if not all(origin.is_known for origin in origins):
+        text = "a parent or an intermediate text"
+    elif {origin.number is None for origin in origins} == {True, False}:
+        text = "the document on some chunks, and of its pages on others"
+    else:
+        differing = ", ".join(keys) or "their framework documents"
+        text = f"one of several texts (the chunks differ in {differing})"
+    raise report_unscoped(document_key, start_key, text, keys or (start_key,))
+
+
+def _are_comparable(origins: Sequence[Origin]) -> bool:
+    """Return whether all are one text, or each has a number that no other text has."""
+    if len(origins) <= 1:  # a single position needs no comparison
         return True
+    distinct = {*origins}
     if not all(origin.is_known for origin in distinct):
         return False
     numbers = {origin.number for origin in distinct}
-    return len(numbers) == len(distinct) and (len(distinct) == 1 or None not in numbers)
+    is_each_numbered = None not in numbers and len(numbers) == len(distinct)
+    return len(distinct) == 1 or is_each_numbered
 
 
-def find_sections(
-    hits: Sequence[Hit], starts: Sequence[int], parts: Sequence[int | None]
+def find_origins(
+    readings: Sequence[Reading], scheme: Scheme, document_key: str
 ) -> list[Origin]:
-    """Return the origins of offsets that a splitter counted in the text it was given.
-
-    It copies the metadata of that text to each chunk. So chunks of another section or
-    another framework document were cut out of another text.
+    """Return the text that the place of each hit counts from.
 
     Args:
-        hits: Chunks of one document.
-        starts: The start of each; as many.
-        parts: Page, row or part of each; as many.
+        readings: Of hits of one document, by `read_scheme`.
+        scheme: The one that they were read by.
+        document_key: The key of the document.
     """
-    present = set().union(*(hit.metadata for hit in hits))
+    if scheme.start == "start_index":
+        return _find_sections(readings)
+    if scheme.is_framework_offsets:
+        return _find_sources(readings)
+    names_document = any(each.hit.document == document_key for each in readings)
+    if scheme.characters or names_document:
+        of_part = {part: Origin(part) for part in {each.part for each in readings}}
+        return [of_part[each.part] for each in readings]
+    # Counted chunks of one name may be of several texts, each counted from 0.
+    rows = zip(readings, _find_texts(readings), strict=True)
+    return [Origin(reading.part, text) for reading, text in rows]
+
+
+def _find_sections(readings: Sequence[Reading]) -> list[Origin]:
+    """Return the origins of `start_index`.
+
+    LangChain's splitters count it in the text that they were given: if a document was
+    cut into sections first, from 0 in each of them. They copy the metadata of that text
+    to each chunk. So chunks of another section or another framework document were cut
+    out of another text.
+    """
+    present = set().union(*(each.hit.metadata for each in readings))
     keys = [key for key in SECTION_KEYS if key in present]
-    sections = [
-        tuple(_comparable(hit.metadata.get(key)) for key in keys) for hit in hits
-    ]
-    texts = find_texts(hits, starts, parts)
-    rows = zip(parts, sections, texts, strict=True)
-    return [Origin(part, (section, text)) for part, section, text in rows]
+    origins = []
+    for reading, text in zip(readings, _find_texts(readings), strict=True):
+        metadata = reading.hit.metadata
+        section = tuple(_comparable(metadata.get(key)) for key in keys)
+        origins.append(Origin(reading.part, (section, text)))
+    return origins
 
 
-def find_texts(
-    hits: Sequence[Hit],
-    starts: Sequence[int],
-    parts: Sequence[int | None],
-    *,
-    characters: bool = True,
-) -> list[Hashable]:
-    """Return keys that tell apart the framework documents that chunks were cut out of.
+def _find_sources(readings: Sequence[Reading]) -> list[Origin]:
+    """Return the origins of LlamaIndex's offsets, which count from the node's source.
+
+    That may be a parent (`_count_from_parents`). A result whose characters are not the
+    node's offsets was placed in its part.
+    """
+    of_part: dict[int | None, list[Reading]] = {}
+    for reading in readings:
+        written = read_written(reading.hit.metadata)
+        if written is None or not written.has_characters:
+            of_part.setdefault(reading.part, []).append(reading)
+    unknown = {part for part, each in of_part.items() if _count_from_parents(each)}
+    origins = []
+    for reading, text in zip(readings, _find_texts(readings), strict=True):
+        is_known = reading.part not in unknown or _has_other_characters(reading)
+        origins.append(Origin(reading.part, text, is_known))
+    return origins
+
+
+def _has_other_characters(reading: Reading) -> bool:
+    """Return whether a hit is a result with other characters than its node's."""
+    written = read_written(reading.hit.metadata)
+    if written is None or not written.has_characters:
+        return False
+    offsets = reading.hit.offsets
+    return offsets is None or as_number(offsets[0]) != reading.start
+
+
+def _find_texts(readings: Sequence[Reading]) -> list[Hashable]:
+    """Return keys that tell apart the framework documents that hits were cut out of.
 
     Framework documents that have the same characters at one place are one text that was
     indexed twice, or in two sizes.
-
-    Args:
-        hits: Chunks of one document.
-        starts: The start of each; as many.
-        parts: Page, row or part of each; as many.
-        characters: Whether the starts count characters, so that chunks may overlap.
     """
-    ids = [_read_ids(hit) for hit in hits]
+    ids = [_read_ids(each.hit) for each in readings]
     if len({*ids}) < 2:  # noqa: PLR2004 -- one text
-        return [() for _ in hits]
+        return [() for _ in readings]
     same: dict[Hashable, Hashable] = {}
     furthest: dict[int | None, int] = {}
-    for i in sorted(range(len(hits)), key=starts.__getitem__):
-        before = furthest.setdefault(parts[i], i)
-        offset = starts[i] - starts[before]
-        if before != i and (characters or offset == 0):
-            one, two = hits[before].text[offset:], hits[i].text
-            shared = min(len(one), len(two))
-            if shared >= _SAME_TEXT and one[:shared] == two[:shared]:
-                _join(same, ids[before], ids[i])
-        if starts[i] + len(hits[i].text) > starts[before] + len(hits[before].text):
-            furthest[parts[i]] = i
+    for i in sorted(range(len(readings)), key=lambda i: readings[i].start):
+        reading = readings[i]
+        before = furthest.setdefault(reading.part, i)
+        if before != i and _share_text(readings[before], reading):
+            _join(same, ids[before], ids[i])
+        if _end_of(reading) > _end_of(readings[before]):
+            furthest[reading.part] = i
     return [_find_root(same, own) for own in ids]
+
+
+def _share_text(first: Reading, second: Reading) -> bool:
+    """Return whether two hits have the same characters where both are.
+
+    Args:
+        first: One that does not begin behind the other.
+        second: Of the same part.
+    """
+    offset = second.start - first.start
+    if offset != 0 and not first.scheme.characters:
+        return False  # counted chunks do not overlap
+    one, two = first.hit.text[offset:], second.hit.text
+    shared = min(len(one), len(two))
+    return shared >= _SAME_TEXT and one[:shared] == two[:shared]
+
+
+def _end_of(reading: Reading) -> int:
+    return reading.start + len(reading.hit.text)
 
 
 def _join(same: dict[Hashable, Hashable], one: Hashable, other: Hashable) -> None:
@@ -111,7 +188,7 @@ def _join(same: dict[Hashable, Hashable], one: Hashable, other: Hashable) -> Non
         same[second] = first
 
 
-def find_differing_keys(hits: Sequence[Hit]) -> tuple[str, ...]:
+def _find_differing_keys(hits: Sequence[Hit]) -> tuple[str, ...]:
     """Return the keys of sections and framework documents in which chunks differ."""
     differing = []
     for key in (*SECTION_KEYS, *FRAMEWORK_IDS):
@@ -121,20 +198,21 @@ def find_differing_keys(hits: Sequence[Hit]) -> tuple[str, ...]:
     return tuple(differing)
 
 
-def has_wrong_frame(frames: Iterable[tuple[str, int]]) -> bool:
-    """Return whether chunks cannot all come from one split of one text.
+def _count_from_parents(readings: Iterable[Reading]) -> bool:
+    """Return whether offsets cannot all come from one split of one text.
 
-    One split leaves one "last" chunk, the furthest, and no "only" chunk beside it.
-    Chained parsers leave one "only" chunk and many "last" ones.
-
-    Args:
-        frames: The frame (`Hit.frame`) and the start of each chunk.
+    The frame of a node (`Hit.frame`) is the text that its offsets count from: the
+    document, a parent, or unknown. One split leaves one "last" chunk, the furthest, and
+    no "only" chunk beside it. Chained parsers leave one "only" chunk and many "last"
+    ones.
     """
     starts: dict[str, set[int]] = {}
-    for frame, start in frames:
-        starts.setdefault(frame, set()).add(start)
-    if "parent" in starts or "last" not in starts:
-        return "parent" in starts
+    for reading in readings:
+        starts.setdefault(reading.hit.frame, set()).add(reading.start)
+    if "parent" in starts:
+        return True
+    if "last" not in starts:
+        return False
     furthest = max(max(each) for each in starts.values())
     return "only" in starts or starts["last"] != {furthest}
 

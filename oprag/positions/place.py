@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from oprag.chunk import PROVED, Proof, Span
 from oprag.citations import LONGEST_CITATION, as_line, derive_citation, name_counted
 from oprag.landmarks import find_address, read_landmarks
-from oprag.metadata import CHAR_END, CHAR_START, CHUNK_HASH, as_number, text_hash
 from oprag.positions.identity import identify_result
+from oprag.positions.position import read_position, read_proof
 from oprag.result_key import WrittenPlace, read_written
 
 
@@ -92,7 +92,7 @@ def place_of(result: Any) -> Place | None:
         written.rank or 0,
         read_citation(metadata, written),
         proof,
-        proof in PROVED and as_long and not is_unfit(written),
+        proof in PROVED and as_long and written.is_verbatim,
         written.problem,
         landmarks.heading or None,
         landmarks.start_time,
@@ -108,93 +108,6 @@ def read_citation(metadata: Mapping[str, Any], written: WrittenPlace) -> str:
     name = identify_result(metadata, written).name
     position = "" if written.counted is None else name_counted(written.counted)
     return derive_citation(name, metadata, written.part, written.spans, position)
-
-
-class Position(NamedTuple):
-    """The place of a chunk in its document, by its metadata."""
-
-    key: tuple[Any, ...] | None = None
-    """See `Chunk.position`; None if not known."""
-    span: Span | None = None
-    part: int | None = None
-
-
-def read_position(written: WrittenPlace, text: str) -> Position:
-    """Return the position of a result, by the place that was written on it.
-
-    If its text was changed, the span is empty and marks the beginning of the text.
-    """
-    whole, part = written.whole, written.part
-    if whole is None:
-        return Position(None, None, part)
-    start, end = whole
-    if start == end or written.text_hash != text_hash(text):
-        end = start
-    return Position((part or 0, start, end), Span(start, end), part)
-
-
-def read_spans(metadata: Mapping[str, Any], whole: Span) -> tuple[Span, ...]:
-    """Return the spans of a text, several if it has gaps.
-
-    Args:
-        metadata: The metadata of a result, or of any text.
-        whole: From the first character of the text to its last.
-    """
-    written = read_written(metadata)
-    if written is None or written.whole != whole:
-        return (whole,)
-    return written.spans
-
-
-def read_proof(metadata: Mapping[str, Any], text: str, span: Span | None) -> Proof:
-    """Return the proof of a chunk's or a result's place, without its document.
-
-    Args:
-        metadata: Of the chunk or the result.
-        text: Its text.
-        span: The characters that were read from the metadata, by any key. For a result,
-            the span from `read_position`, which has no end if the text was changed.
-    """
-    result = read_written(metadata)
-    if span is None:
-        return "chained" if _is_linked(result, text) else "none"
-    if result is not None:
-        is_whole = span.start < span.end and result.proof != "none"
-        return result.proof if is_whole else "recorded"
-    written = metadata.get(CHUNK_HASH)
-    if written is None or span.end - span.start != len(text):
-        return "recorded"
-    own = as_number(metadata.get(CHAR_START)), as_number(metadata.get(CHAR_END))
-    return "stamped" if own == span and written == text_hash(text) else "recorded"
-
-
-def _is_linked(result: WrittenPlace | None, text: str) -> bool:
-    """Return whether links numbered the chunk of a result."""
-    if result is None or result.spans or result.proof != "chained":
-        return False
-    return result.counted is not None and result.text_hash == text_hash(text)
-
-
-def read_own_place(metadata: Mapping[str, Any], text: str) -> tuple[Span, Proof] | None:
-    """Return the characters that oprag wrote for a chunk or a result, and their proof.
-
-    Returns:
-        None if oprag wrote none, or if the text does not fit them.
-    """
-    start = as_number(metadata.get(CHAR_START))
-    end = as_number(metadata.get(CHAR_END))
-    span = None if start is None or end is None else Span(start, end)
-    written = read_written(metadata)
-    if written is not None:
-        span = None if is_unfit(written) else read_position(written, text).span
-    if span is None or span.end - span.start != len(text):
-        return None
-    return span, read_proof(metadata, text, span)
-
-
-def is_unfit(written: WrittenPlace) -> bool:
-    """Return whether a result says that it is not the slice of one span."""
-    return len(written.spans) > 1 or not written.is_slice
 
 
 def _field(value: Any, name: str) -> Any:

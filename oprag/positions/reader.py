@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from oprag.chunk import ChainedPlace, Chunk, Hit, Proof
+from oprag.chunk import Chunk, Hit, Proof
 from oprag.citations import disambiguate_names
 from oprag.errors import MissingDocumentError, OpragError
 from oprag.metadata import UNNAMED, as_number, short_hash
@@ -14,17 +14,19 @@ from oprag.positions.identity import (
     counts_from_parent,
     identify_document,
 )
-from oprag.positions.keys import (
-    PositionKeys,
-    is_without_place,
-    list_keys,
-    look_up,
-    read_known_positions,
+from oprag.positions.keys import PositionKeys, list_keys, look_up
+from oprag.positions.one_document import OneDocument
+from oprag.positions.position import (
+    NO_PLACE,
+    Position,
+    place_at_number,
+    place_at_page,
+    place_at_span,
+    read_proof,
 )
-from oprag.positions.one_document import NO_PLACE, OneDocument, place_at_page
-from oprag.positions.place import Position, is_unfit, read_proof
+from oprag.positions.schemes import read_known_positions
 from oprag.positions.shared_names import separate_by_facts
-from oprag.result_key import WrittenPlace, is_unchanged, read_written
+from oprag.result_key import read_written
 
 _UNNAMED_DIGITS = 12
 
@@ -169,81 +171,91 @@ def read_chunks(
     for rank, identity in enumerate(documents):
         groups.setdefault(identity.key, []).append(rank)
     positions = [NO_PLACE] * len(hits)
-    linked_ranks = set[int]()
     for key, ranks in groups.items():
-        if all(hits[rank].chained is not None for rank in ranks):
-            for rank in ranks:
-                positions[rank] = _read_chained(hits[rank].chained)
-            continue
-        group = OneDocument(key, [hits[rank] for rank in ranks], ranks, position_keys)
-        for rank, position in zip(ranks, group.read(problems), strict=True):
+        members = [hits[rank] for rank in ranks]
+        read = _read_chained(members)
+        if read is None:
+            document = OneDocument(key, position_keys)
+            read = document.read(members, ranks, problems)
+        for rank, position in zip(ranks, read, strict=True):
             positions[rank] = position
-        linked_ranks.update(ranks if group.is_linked else ())
+    rows = zip(hits, documents, positions, strict=True)
     return [
-        _make_chunk(
-            rank, hit, identity, positions[rank], is_linked=rank in linked_ranks
-        )
-        for rank, (hit, identity) in enumerate(zip(hits, documents, strict=True))
+        _make_chunk(rank, hit, identity, position)
+        for rank, (hit, identity, position) in enumerate(rows)
     ]
 
 
-def _make_chunk(
-    rank: int, hit: Hit, identity: Identity, position: Position, *, is_linked: bool
-) -> Chunk:
-    metadata = hit.metadata
-    # Hundreds per query: positional arguments are faster.
-    chunk = Chunk(
+def _read_chained(hits: Sequence[Hit]) -> list[Position] | None:
+    """Read the places that other chunks prove; None unless each hit has one."""
+    positions = []
+    for hit in hits:
+        place = hit.chained
+        if place is None:
+            return None
+        if place.number is not None:
+            positions.append(place_at_number(place.number, place.part))
+        elif place.span is not None:
+            positions.append(place_at_span(*place.span, place.part))
+        else:
+            positions.append(place_at_page(place.part))
+    return positions
+
+
+def _make_chunk(rank: int, hit: Hit, identity: Identity, position: Position) -> Chunk:
+    """Return a hit as a chunk, with the facts that its metadata and others' prove."""
+    pages, problem, verbatim = None, None, True
+    among: tuple[int, ...] = ()
+    if hit.chained is not None:
+        scoped, among = hit.chained.scoped, hit.chained.among
+    else:
+        scoped = _is_scoped(hit, identity)
+        written = read_written(hit.metadata)
+        if written is not None:
+            verbatim = written.is_verbatim
+            if written.lacks_place and position.key is not None:
+                # It is at its page, where its problem and its chain still hold.
+                problem, among = written.problem, written.among
+    return Chunk(  # by position: with keywords, it takes three times as long
         hit.text,
         identity.key,
         rank,
-        *position,
+        position.key,
+        position.span,
+        position.part,
         hit.score,
         identity.name,
-        metadata,
+        hit.metadata,
         hit.source,
-        "chained" if is_linked else read_proof(metadata, hit.text, position.span),
-        derived=identity.derived,
+        _find_proof(hit, position),
+        pages,
+        problem,
+        scoped,
+        verbatim,
+        identity.shared_name,
+        among,
+        identity.derived,
     )
-    if identity.shared_name is not None:
-        chunk = chunk._replace(shared_name=identity.shared_name)
+
+
+def _find_proof(hit: Hit, position: Position) -> Proof:
     if hit.chained is not None:
-        return _apply_chained(chunk, hit.chained, position)
-    may_count_from_parent = (
-        counts_from_parent(hit) and metadata["doc_id"] != identity.name
-    )
-    if may_count_from_parent or _is_window(hit):
-        chunk = chunk._replace(scoped=False)
-    written = read_written(metadata)
-    return chunk if written is None else _apply_written(chunk, hit, written)
+        is_proved = position.span is not None or hit.chained.number is not None
+        return "chained" if is_proved else "none"
+    if position.is_linked:
+        return "chained"
+    return read_proof(hit.metadata, hit.text, position.span)
 
 
-def _apply_chained(chunk: Chunk, place: ChainedPlace, position: Position) -> Chunk:
-    """Return the chunk with the place that other chunks prove."""
-    is_proved = position.span is not None or place.number is not None
-    proof: Proof = "chained" if is_proved else "none"
-    return chunk._replace(proof=proof, scoped=place.scoped, among=place.among)
+def _is_scoped(hit: Hit, identity: Identity) -> bool:
+    """Return whether it is known which text the characters of a hit count from.
 
-
-def _apply_written(chunk: Chunk, hit: Hit, written: WrittenPlace) -> Chunk:
-    """Return the chunk of a result with the place that was written on it."""
-    # This result has a page but no place. Keep the problem and the chain order that
-    # were written on it.
-    if chunk.position is not None and is_without_place(hit):
-        chunk = chunk._replace(problem=written.problem, among=written.among)
-    return chunk._replace(verbatim=False) if is_unfit(written) else chunk
-
-
-def _read_chained(place: ChainedPlace | None) -> Position:
-    """Read the place that other chunks prove; if it is unproved, only its part."""
-    if place is not None and place.number is not None:
-        return Position((place.part or 0, place.number), None, place.part)
-    if place is None or place.span is None:
-        return place_at_page(place and place.part)
-    return Position((place.part or 0, *place.span), place.span, place.part)
-
-
-def _is_window(hit: Hit) -> bool:
-    """Return whether the text is a window that replaced the sentence of the offsets."""
+    They may count from a parent, or be those of a sentence that a window replaced.
+    """
+    if counts_from_parent(hit) and hit.metadata["doc_id"] != identity.name:
+        return False
     sentence = hit.metadata.get("original_text")
-    is_other = isinstance(sentence, str) and sentence not in {"", hit.text}
-    return is_other and not is_unchanged(hit.metadata, hit.text)
+    if not isinstance(sentence, str) or sentence in {"", hit.text}:
+        return True
+    written = read_written(hit.metadata)
+    return written is not None and written.describes(hit.text)

@@ -10,16 +10,63 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any
 
-from oprag.chunk import Hit
+from oprag.chunk import Hit, Span
 from oprag.metadata import as_number
-from oprag.positions.keys import look_up
+from oprag.positions.errors import report_not_comparable
+from oprag.positions.keys import PositionKeys, list_keys, look_up
+from oprag.positions.position import NO_PLACE, Position, read_position
+from oprag.positions.schemes import CHARACTER_STARTS
+from oprag.result_key import read_written
 
 _DECIMAL = re.compile(r"\d{1,15}\.\d{1,15}$", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-def read_user_position(hit: Hit, keys: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the position of a hit by the user's keys, empty if a key gives none.
+def read_user_positions(
+    hits: Sequence[Hit], position_keys: PositionKeys, document_key: str
+) -> list[Position]:
+    """Read the position of each hit by the user's keys; no place if a key gives none.
+
+    Args:
+        hits: Chunks of one document.
+        position_keys: The option.
+        document_key: The key of the document.
+
+    Raises:
+        PositionError: The values cannot be compared with one another.
+    """
+    keys = list_keys(position_keys)
+    positions = [_read_user_position(hit, keys) for hit in hits]
+    values = [position.key for position in positions]
+    try:
+        sorted(value for value in values if value is not None)
+    except TypeError:
+        raise report_not_comparable(document_key, values, position_keys) from None
+    return positions
+
+
+def _read_user_position(hit: Hit, keys: Sequence[Any]) -> Position:
+    """Read one position by the user's keys.
+
+    If the last key counts characters, a number before it is the part of these.
+    """
+    counts_characters = keys[-1] in CHARACTER_STARTS
+    written = read_written(hit.metadata)
+    if counts_characters and written is not None and written.has_characters:
+        return read_position(written, hit.text)
+    values = _read_values(hit, keys)
+    if not values:
+        return NO_PLACE
+    *scope, start = values
+    are_whole = all(type(value) is int for value in values)
+    if not counts_characters or not are_whole or len(scope) > 1 or start < 0:
+        return Position(values)
+    part = scope[0] if scope else None
+    return Position((*values, start), Span(start, start), part)
+
+
+def _read_values(hit: Hit, keys: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the values of a hit under the user's keys, empty if a key gives none.
 
     Args:
         hit: A chunk.

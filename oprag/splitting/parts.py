@@ -12,16 +12,9 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import PROVED
 from oprag.errors import MissingDocumentError, MissingPositionError, PositionError
-from oprag.metadata import (
-    CHAR_END,
-    CHAR_START,
-    EARLIER_HASH,
-    PART_INDEX,
-    RESULT,
-    as_number,
-    document_key,
-)
+from oprag.metadata import EARLIER_HASH, PART_INDEX, RESULT, as_number, document_key
 from oprag.positions import (
+    CHARACTER_KEYS,
     PART_KEYS,
     SECTION_KEYS,
     document_name,
@@ -33,15 +26,7 @@ from oprag.result_key import read_written
 _FROM_ONE = frozenset(("page_number", "page_label", "seq_num", "loc.pageNumber"))
 """Part keys that readers count from 1; the others count from 0."""
 
-_PLACES = (
-    RESULT,
-    EARLIER_HASH,
-    CHAR_START,
-    CHAR_END,
-    "start_index",
-    "start_char_idx",
-    "split_idx_start",
-)
+_OF_CHUNKS = (RESULT, EARLIER_HASH, *CHARACTER_KEYS)
 """Keys that only chunks have."""
 
 
@@ -248,7 +233,7 @@ def are_own_chunks(texts: Sequence[SourceText]) -> bool:
 
 
 def _refuse_chunk(name: str, metadata: Mapping[str, Any]) -> None:
-    keys = _keys_of(metadata, _PLACES)
+    keys = _keys_of(metadata, _OF_CHUNKS)
     if not keys:
         return
     message = (
