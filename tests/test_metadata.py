@@ -1,14 +1,18 @@
-"""Ids of chunks: UUIDs that anyone can make again from the document's name."""
+"""Ids of chunks, which anyone can make again, and numbers in metadata."""
 
 import hashlib
+import math
 import uuid
+from decimal import Decimal
 from functools import partial
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.metadata import (
+    as_number,
     chunk_id,
     document_key,
     document_version,
@@ -111,3 +115,40 @@ def test_with_other_metadata_a_chunk_has_another_id(change):
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_the_id_of_a_name_is_the_uuid_of_it(name):
     assert make_named_id(name) == str(uuid.uuid5(uuid.NAMESPACE_OID, name))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0, 0),
+        (7, 7),
+        (2**53 + 1, 2**53 + 1),
+        (7.0, 7),
+        ("7", 7),
+        (" 10 ", 10),
+        (np.int64(7), 7),
+        (np.float32(7), 7),
+        (Decimal(7), 7),
+        (Decimal("NaN"), None),
+        (7j, None),
+        (np.array([7]), None),
+        (-1, None),
+        (-1.0, None),
+        ("-1", None),
+        (7.5, None),
+        (math.nan, None),
+        (math.inf, None),
+        (1e308, None),
+        (10**400, None),
+        (True, None),
+        (None, None),
+        ("iv", None),
+        ("", None),
+        ("٣", None),  # a digit, but not an ASCII one
+        ("d41d8cd98f00b204", None),
+        ("1234567890123456", None),  # 16 digits: an id, not a place
+        ([7], None),
+    ],
+)
+def test_what_is_a_position_and_what_is_not(value, expected):
+    assert as_number(value) == expected

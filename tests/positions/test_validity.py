@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from oprag import order_context
 from oprag.chunk import Chunk, Span
-from oprag.errors import ConflictingPositionsError
+from oprag.errors import ConflictingPositionsError, PositionWarning
 from oprag.positions import check_positions, deduplicate
 
 SOURCE = "abcdefghij" * 3
@@ -88,3 +88,36 @@ def test_a_conflict_is_found_exactly_when_no_source_could_hold_all_chunks(items)
     else:
         with pytest.raises(ConflictingPositionsError):
             check_positions(chunks)
+
+
+@pytest.mark.parametrize("key", ["page", "chunk_index"])
+def test_two_chunks_of_a_page_or_of_one_number_have_no_known_order(key):
+    metadatas = [{"source": "a.pdf", key: 2}, {"source": "a.pdf", key: 2}]
+
+    with pytest.raises(ConflictingPositionsError) as caught:
+        order_context(["one", "two"], metadatas)
+    assert caught.value.position[-1] == 2
+    assert caught.value.ranks == (0, 1)
+    with pytest.warns(PositionWarning, match="ambiguous_position"):
+        passages = order_context(["one", "two"], metadatas, on_problem="warn")
+    assert [p.text for p in passages] == ["one", "two"]
+
+
+HEADER = "From the lease of 1807, about rent and repairs.\n"
+
+
+@pytest.mark.parametrize("overlap", [0, 20])
+def test_one_header_before_every_chunk_explains_what_disagrees(overlap):
+    source = " ".join(map(str, range(200)))
+    starts = [*range(0, 500, 50)]
+    mixed = starts[5:] + starts[:5]
+    texts = [HEADER + source[start : start + 50 + overlap] for start in mixed]
+    metadatas = [{"source": "s", "start_index": start} for start in mixed]
+
+    passages = order_context(texts, metadatas, merge=True)
+
+    assert [p.spans[0].start for p in passages] == starts
+    assert not any(p.exact for p in passages)
+    other = [text.replace("1807", str(1800 + n)) for n, text in enumerate(texts)]
+    with pytest.raises(ConflictingPositionsError):
+        order_context(other, metadatas)
