@@ -160,11 +160,11 @@ def open_page(document: Any, number: int) -> Iterator[OpenPage]:
             raise IndexError(message)
         page = document[number]
         try:
-            before = flatten_values(page)
-            if before is not None:  # PDFium shows them on a page that is opened anew
+            filled = flatten_values(page)
+            if filled.before is not None:  # PDFium shows them when it is opened anew
                 page.close()
                 page = document[number]
             characters = page.get_textpage()
-            yield OpenPage(page, characters, *read_page_text(page, characters, before))
+            yield OpenPage(page, characters, *read_page_text(page, characters, filled))
         finally:
             page.close()

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from oprag.files.pdf_boxes import Box, Boxes, read_rectangles
+from oprag.files.pdf_checks import Check, insert_checks, read_check
 from oprag.files.pdf_columns import WIDE, has_columns, order_columns
 from oprag.files.pdf_raised import has_raised, mark_raised
 from oprag.files.pdf_tables import mark_empty_cells, may_have_tables
@@ -49,28 +50,42 @@ def _raw() -> Any:
     return require("pypdfium2", extra="cli", purpose="Reading PDF files").raw
 
 
-def flatten_values(page: Any) -> int | None:
-    """Draw the values that were filled into a page's form as part of the page.
+class Filled(NamedTuple):
+    """The parts of a page that were filled into its form."""
 
-    Returns:
-        The number of characters without them; None if nothing is filled in.
-    """
+    before: int | None
+    """The number of characters without the values; None if no value is shown."""
+    checks: Sequence[Check]
+
+
+_UNFILLED = Filled(None, ())
+
+
+def flatten_values(page: Any) -> Filled:
+    """Draw the values that were filled into a page's form as part of the page."""
     raw = _raw()
     shown = {getattr(raw, name) for name in _FILLED}
+    checks: list[Check] = []
+    has_values = False
     for number in range(raw.FPDFPage_GetAnnotCount(page)):
         annotation = raw.FPDFPage_GetAnnot(page, number)
         if not annotation:
             continue
-        kind = raw.FPDFAnnot_GetSubtype(annotation)
+        if raw.FPDFAnnot_GetSubtype(annotation) in shown:
+            has_values = True
+            check = read_check(page, annotation)
+            checks += [] if check is None else [check]
         raw.FPDFPage_CloseAnnot(annotation)
-        if kind in shown:
-            before: int = page.get_textpage().count_chars()
-            done = raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
-            return before if done == raw.FLATTEN_SUCCESS else None
-    return None
+    if not has_values:
+        return _UNFILLED
+    before: int = page.get_textpage().count_chars()
+    done = raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
+    return Filled(before if done == raw.FLATTEN_SUCCESS else None, checks)
 
 
-def read_page_text(page: Any, characters: Any, before: int | None = None) -> PageText:
+def read_page_text(
+    page: Any, characters: Any, filled: Filled = _UNFILLED
+) -> PageText:
     """Read the text of a page in reading order, line by line.
 
     Text outside of the page is left out. A value of a form follows the label to its
@@ -80,8 +95,7 @@ def read_page_text(page: Any, characters: Any, before: int | None = None) -> Pag
     Args:
         page: PDFium's page.
         characters: PDFium's characters of it.
-        before: The number of characters without those that were filled in; None if
-            nothing was.
+        filled: See `flatten_values`.
     """
     codes, indices = _read_characters(characters)
     boxes = Boxes(characters)
@@ -91,8 +105,10 @@ def read_page_text(page: Any, characters: Any, before: int | None = None) -> Pag
     codes = _join_lines(codes, indices, boxes)
     if has_raised(rectangles):
         codes, indices = mark_raised(codes, indices, boxes)
-    if before is not None:
-        codes, indices = _insert_values(codes, indices, before, boxes)
+    if filled.before is not None:
+        codes, indices = _insert_values(codes, indices, filled, boxes)
+    if filled.checks:
+        codes, indices = insert_checks(codes, indices, filled.checks, boxes)
     if has_columns(rectangles):
         codes, indices = order_columns(codes, indices, boxes)
     if may_have_tables(codes, rectangles):
@@ -200,9 +216,13 @@ def _is_beside(box: Box, last: Box) -> bool:
 
 
 def _insert_values(
-    text: str, indices: Sequence[int], before: int, boxes: Boxes
+    text: str, indices: Sequence[int], filled: Filled, boxes: Boxes
 ) -> tuple[str, list[int]]:
-    """Move filled-in values to the place after their labels."""
+    """Move filled-in values to the place after their labels.
+
+    The signs that are drawn in boxes are left out.
+    """
+    before = len(indices) if filled.before is None else filled.before
     first = next((at for at, index in enumerate(indices) if index >= before), None)
     if first is None:
         return text, [*indices]
@@ -210,6 +230,8 @@ def _insert_values(
     del numbers[len(shown) :]
     values = _divide_values(text[first:], indices[first:], boxes)
     for box, value, number in sorted(values, key=lambda each: (-each[0].top, each[0])):
+        if any(check.holds(box) for check in filled.checks):
+            continue
         at, blank = _place_value(box, shown, numbers, boxes)
         follows = " " if at < len(shown) and not shown[at].isspace() else ""
         shown[at:at] = [*blank, *value, *follows]

@@ -1,0 +1,97 @@
+"""Boxes and buttons of a form that are checked, or not."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from oprag.files.pdf_boxes import Box, Boxes
+from oprag.optional import require
+
+CHECKED, UNCHECKED = "☒", "☐"
+_HIDDEN = 2 | 32
+"""Flags of an annotation that no screen shows."""
+_TOLERANCE = 1.0
+"""Points that a label may reach into its box."""
+
+
+class Check(NamedTuple):
+    """A box or a button."""
+
+    box: Box
+    is_checked: bool
+
+    def holds(self, box: Box) -> bool:
+        """Tell whether the middle of a character is in it."""
+        x, y = (box.left + box.right) / 2, (box.bottom + box.top) / 2
+        left, bottom, right, top = self.box
+        return left <= x <= right and bottom <= y <= top
+
+
+@lru_cache(maxsize=1)
+def _raw() -> Any:
+    return require("pypdfium2", extra="cli", purpose="Reading PDF files").raw
+
+
+def read_check(page: Any, annotation: Any) -> Check | None:
+    """Return a box or a button of a form; None for other annotations."""
+    raw, form = _raw(), page.formenv
+    if form is None or raw.FPDFAnnot_GetFlags(annotation) & _HIDDEN:
+        return None
+    kinds = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
+    if raw.FPDFAnnot_GetFormFieldType(form, annotation) not in kinds:
+        return None
+    place = raw.FS_RECTF()
+    raw.FPDFAnnot_GetRect(annotation, place)
+    box = Box(place.left, place.bottom, place.right, place.top)
+    return Check(box, bool(raw.FPDFAnnot_IsChecked(form, annotation)))
+
+
+def insert_checks(
+    text: str, indices: Sequence[int], checks: Collection[Check], boxes: Boxes
+) -> tuple[str, list[int]]:
+    """Write a mark for each box beside the nearest text in its line.
+
+    A box without text in its line has no mark.
+    """
+    places = [
+        (boxes.of(index), at)
+        for at, (character, index) in enumerate(zip(text, indices, strict=True))
+        if not character.isspace()
+    ]
+    marks: list[tuple[int, str]] = []
+    for check in checks:
+        mark = CHECKED if check.is_checked else UNCHECKED
+        beside = [place for place in places if _is_level(check.box, place[0])]
+        after = [
+            (box.left - check.box.right, at)
+            for box, at in beside
+            if box.left >= check.box.right - _TOLERANCE
+        ]
+        before = [
+            (check.box.left - box.right, -at)
+            for box, at in beside
+            if box.right <= check.box.left + _TOLERANCE
+        ]
+        if after and min(after) <= min(before, default=min(after)):
+            marks.append((min(after)[1], f"{mark} "))
+        elif before:
+            marks.append((1 - min(before)[1], f" {mark}"))
+    shown: list[str] = []
+    numbers: list[int] = []
+    done = 0
+    for at, mark in sorted(marks, key=lambda each: each[0]):
+        shown += [*text[done:at], *mark]
+        numbers += [*indices[done:at]]
+        numbers += [indices[at if mark.endswith(" ") else at - 1]] * len(mark)
+        done = at
+    shown += text[done:]
+    numbers += indices[done:]
+    return "".join(shown), numbers
+
+
+def _is_level(check: Box, box: Box) -> bool:
+    """Tell whether a character is in the line of a box."""
+    middle = (box.bottom + box.top) / 2
+    return check.bottom - _TOLERANCE <= middle <= check.top + _TOLERANCE
