@@ -22,6 +22,7 @@ __all__ = [
     "TokenizedText",
     "count_joined",
     "TokenizerSpec",
+    "count_joined",
     "describe_counter",
     "encodable",
     "is_fallback",
