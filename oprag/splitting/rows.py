@@ -12,7 +12,6 @@ _SURE = 5
 """Lines with as many commas each that are no prose, though blanks follow them."""
 _LONGEST_CELL = 50
 """Lines that one value in quotes may have."""
-_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _QUOTE_OPENS = re.compile(r'(?:^|[,;\t])"')
 _QUOTED = re.compile(r'"[^"]*"')
 _NUMBER = re.compile(r"[-+(−–]?[€$£]?\d[\d.,:/%)]*[%€*)]*|[-–—]")
@@ -85,16 +84,16 @@ def _rows_of(
 
 
 def _lines(text: str) -> Iterator[_Row]:
-    start, open_lines = 0, 0
-    for match in _LINE.finditer(text):
-        end = match.end()
+    start = end = open_lines = 0
+    for single in text.split("\n"):
+        end = min(end + len(single) + 1, len(text))
         if end == start:
             break
         line = text[start:end]
-        if open_lines < _LONGEST_CELL and end < len(text) and _is_open(line):
-            open_lines += 1
-            continue
         if '"' in line:
+            if open_lines < _LONGEST_CELL and end < len(text) and _is_open(line):
+                open_lines += 1
+                continue
             line = _QUOTED.sub("", line)
         yield _Row(start, end, _forms(line.strip()), line)
         start, open_lines = end, 0

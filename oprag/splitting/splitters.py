@@ -177,22 +177,25 @@ def check_splitting(
 def _count_windows(
     text: str, chunk_size: int, chunk_overlap: int, counter: NamedTokenCounter
 ) -> Iterator[TextChunk]:
+    def count(start: int, end: int) -> int:
+        return counter.count_again(text[start:end])
+
     start = end = guess = 0
     while end < len(text):
         reached = longest_prefix(
-            text, start, len(text), chunk_size=chunk_size, counter=counter, guess=guess
+            text, start, len(text), chunk_size=chunk_size, count=count, guess=guess
         )
         guess = reached - start
         if reached > end:
             end = reached
-            yield TextChunk(start, end, counter.count_again(text[start:end]))
+            yield TextChunk(start, end, count(start, end))
         if chunk_overlap:
             start = longest_prefix(
                 text,
                 start,
                 reached,
                 chunk_size=chunk_size - chunk_overlap,
-                counter=counter,
+                count=count,
                 guess=guess,
             )
         else:
@@ -251,25 +254,25 @@ def _pack(
             last = first + 1
             # A sentence that is over the limit, cut at its best places.
             while start < bounds[last]:
-                piece = _piece(text, start, bounds[last], chunk_size, counter)
+                piece = _piece(text, start, bounds[last], chunk_size, parts.count)
                 yield piece
                 start = piece.end
         first = last
 
 
 def _piece(
-    text: str, start: int, end: int, chunk_size: int, counter: NamedTokenCounter
+    text: str, start: int, end: int, chunk_size: int, count: Callable[[int, int], int]
 ) -> TextChunk:
     """Return the first piece of the rest of a sentence that is too long."""
-    reach = longest_prefix(text, start, end, chunk_size=chunk_size, counter=counter)
+    reach = longest_prefix(text, start, end, chunk_size=chunk_size, count=count)
     for pattern in _CUTS if reach < end else ():
         # One character more, so that the pattern can look at the text after the cut.
         ends = (match.end() for match in pattern.finditer(text, start, reach + 1))
         cuts = [end for end in ends if end > start]
         for cut in reversed(cuts):
             if boundary_at_or_before(text, cut, start) == cut:
-                tokens = counter.count_again(text[start:cut])
+                tokens = count(start, cut)
                 # A shorter text may count more, if it ends with bare white space.
                 if tokens <= chunk_size:
                     return TextChunk(start, cut, tokens)
-    return TextChunk(start, reach, counter.count_again(text[start:reach]))
+    return TextChunk(start, reach, count(start, reach))

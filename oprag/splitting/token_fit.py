@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 from oprag.errors import MissingDependencyError
 from oprag.optional import require
-from oprag.tokens import NamedTokenCounter
 
 _CHARACTERS_PER_TOKEN = 4
 
@@ -18,7 +18,7 @@ def longest_prefix(
     end: int,
     *,
     chunk_size: int,
-    counter: NamedTokenCounter,
+    count: Callable[[int, int], int],
     guess: int = 0,
 ) -> int:
     """Return how far a part of a text can reach and count at most `chunk_size` alone.
@@ -28,8 +28,9 @@ def longest_prefix(
         start: Where the part begins.
         end: Where it ends at the latest, after `start`.
         chunk_size: Tokens that the part may count alone.
-        counter: Counts the part. Its end is found by bisection: one grapheme more
-            would not fit. (If a longer text can count less, a much longer part might.)
+        count: Counts the part by its start and end. Its end is found by bisection: one
+            grapheme more would not fit. (If a longer text can count less, a much longer
+            part might.)
         guess: Characters to try first; 0 when unknown.
 
     Returns:
@@ -49,7 +50,7 @@ def longest_prefix(
             place = _next_boundary(text, reached, end)
             if place >= too_far:
                 break
-        if counter.count_again(text[start:place]) <= chunk_size:
+        if count(start, place) <= chunk_size:
             reached = place
         else:
             too_far = place

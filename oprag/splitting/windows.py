@@ -111,15 +111,17 @@ class _Windows(NamedTuple):
         if self.by_ends and opening.exact and closing.exact:
             ends = self.tokenized.ends(opening.token, closing.token)
         if ends is None:
-            part = self.text[opening.position : closing.position]
-            return self.counter.count_again(part)
+            return self._count_span(opening.position, closing.position)
         return count_ends(ends, self.counter)
+
+    def _count_span(self, start: int, end: int) -> int:
+        return self.counter.count_again(self.text[start:end])
 
     def _inside_a_token(self, opening: _Cut, limit: int) -> tuple[_Cut, int]:
         """Fit a window if no token of the whole text begins at a place that fits."""
         start = opening.position
         place = longest_prefix(
-            self.text, start, limit, chunk_size=self.size, counter=self.counter
+            self.text, start, limit, chunk_size=self.size, count=self._count_span
         )
         stop = min(opening.token + self.size + 1, self.tokenized.n_tokens)
         after = self.tokenized.starts(range(opening.token + 1, stop))

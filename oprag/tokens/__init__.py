@@ -20,7 +20,6 @@ __all__ = [
     "TokenCounter",
     "TokenStart",
     "TokenizedText",
-    "count_joined",
     "TokenizerSpec",
     "count_joined",
     "describe_counter",
