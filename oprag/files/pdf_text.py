@@ -83,9 +83,7 @@ def flatten_values(page: Any) -> Filled:
     return Filled(before if done == raw.FLATTEN_SUCCESS else None, checks)
 
 
-def read_page_text(
-    page: Any, characters: Any, filled: Filled = _UNFILLED
-) -> PageText:
+def read_page_text(page: Any, characters: Any, filled: Filled = _UNFILLED) -> PageText:
     """Read the text of a page in reading order, line by line.
 
     Text outside of the page is left out. A value of a form follows the label to its
