@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from oprag.files.pdf_boxes import Box, Boxes, read_rectangles
 from oprag.files.pdf_checks import Check, insert_checks, read_check
 from oprag.files.pdf_columns import WIDE, has_columns, order_columns
+from oprag.files.pdf_hidden import leave_out_hidden
 from oprag.files.pdf_raised import has_raised, mark_raised
 from oprag.files.pdf_tables import mark_empty_cells, may_have_tables
 from oprag.optional import require
@@ -86,9 +87,9 @@ def flatten_values(page: Any) -> Filled:
 def read_page_text(page: Any, characters: Any, filled: Filled = _UNFILLED) -> PageText:
     """Read the text of a page in reading order, line by line.
 
-    Text outside of the page is left out. A value of a form follows the label to its
-    left, else the one above it. Columns that were drawn line by line follow one
-    another. A word that is divided at the end of a line is one word.
+    Text outside of the page and hidden text is left out. A value of a form follows the
+    label to its left, else the one above it. Columns that were drawn line by line
+    follow one another. A word that is divided at the end of a line is one word.
 
     Args:
         page: PDFium's page.
@@ -100,6 +101,7 @@ def read_page_text(page: Any, characters: Any, filled: Filled = _UNFILLED) -> Pa
     rectangles = read_rectangles(characters)
     if _reaches_out(page, rectangles):
         codes, indices = _leave_out(page, codes, indices, boxes)
+    codes, indices = leave_out_hidden(page, characters, codes, indices, boxes)
     codes = _join_lines(codes, indices, boxes)
     if has_raised(rectangles):
         codes, indices = mark_raised(codes, indices, boxes)
