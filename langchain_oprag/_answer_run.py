@@ -76,9 +76,12 @@ class AnswerRun:
         self._manager: Any = config.get("callbacks")
         self._run: Any = None
         if isinstance(self._manager, BaseCallbackManager):
-            self.config = {**config, "callbacks": _part(self._manager, streams=False)}
+            self.config = {
+                **config,
+                "callbacks": _split_manager(self._manager, streams=False),
+            }
             self._take_over()
-            self._manager = _part(self._manager, streams=True)
+            self._manager = _split_manager(self._manager, streams=True)
             hidden = NOT_SHOWN in self._manager.tags
             self.shown = bool(self._manager.handlers) and not hidden
 
@@ -141,7 +144,7 @@ class AnswerRun:
             yield self._run.on_llm_error(error)
 
 
-def _part(manager: _ManagerT, *, streams: bool) -> _ManagerT:
+def _split_manager(manager: _ManagerT, *, streams: bool) -> _ManagerT:
     """Return the manager with the handlers of token streams alone, or all others."""
     part = manager.copy()
     for handlers in (part.handlers, part.inheritable_handlers):

@@ -31,7 +31,7 @@ from langchain_oprag._answer_run import AnswerRun, anotify, notify
 from langchain_oprag._models import bind_tool, facts_of
 from langchain_oprag._prompts import Question
 from oprag import calls
-from oprag.calls import CallModel, TokenUsage, frame_tokens, text_of
+from oprag.calls import CallModel, TokenUsage, frame_tokens, read_message_text
 from oprag.effects import Effects, arun_effects, run_effects, run_in_thread
 from oprag.errors import refuse_unknown
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
@@ -108,7 +108,7 @@ class Answering(calls.Answering[AddableDict]):
     def count_prompt(self, prompt: str, values: Mapping[str, str]) -> int:
         """Count a prompt with its values, and the chat format around it."""
         messages = self.messages(prompt, values)
-        tokens = sum(self.counter(text_of(message)) for message in messages)
+        tokens = sum(self.counter(read_message_text(message)) for message in messages)
         return tokens + frame_tokens(len(messages))
 
 
@@ -147,7 +147,7 @@ class ModelCall(calls.ModelCall):
             for call in getattr(piece, kind, ()):
                 if call["name"]:
                     self.called.add(call["name"])
-        return text_of(piece)
+        return read_message_text(piece)
 
 
 class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):

@@ -51,10 +51,10 @@ def write_carried(
     Returns:
         Copies of the replies.
     """
-    return [_write(reply, numbers, last, before) for reply in replies]
+    return [_write_on_reply(reply, numbers, last, before) for reply in replies]
 
 
-def _write(
+def _write_on_reply(
     reply: BaseMessage,
     numbers: CitationNumbers,
     last: int,

@@ -60,7 +60,7 @@ def check_embeddings(
     vectors before they are stored. Searches in the meantime work as before.
     """
     model = vectorstore.embeddings
-    places = [] if model is None else [*_places(vectorstore, model)]
+    places = [] if model is None else [*_find_attributes(vectorstore, model)]
     for fields, name in places:
         fields[name] = CheckedEmbeddings(fields[name], check)
     try:
@@ -70,14 +70,16 @@ def check_embeddings(
             fields[name] = model
 
 
-def _places(vectorstore: VectorStore, model: Embeddings) -> Iterator[tuple[Any, str]]:
+def _find_attributes(
+    vectorstore: VectorStore, model: Embeddings
+) -> Iterator[tuple[Any, str]]:
     """Yield the places where a store, or a store inside it, keeps its model."""
     fields = getattr(vectorstore, "__dict__", {})
     for name, value in fields.items():
         if value is model:
             yield fields, name
         elif isinstance(value, VectorStore):
-            yield from _places(value, model)
+            yield from _find_attributes(value, model)
 
 
 def measure_vectors(vectorstore: VectorStore) -> int | None:

@@ -42,7 +42,7 @@ _ID = attrgetter("id")
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 
 
-def hits_of(documents: Iterable[Document], option: str = "documents") -> list[Hit]:
+def make_hits(documents: Iterable[Document], option: str = "documents") -> list[Hit]:
     """Make hits of documents, best first.
 
     For a chunk that LlamaIndex put into the store, source and offsets are those of
@@ -78,7 +78,7 @@ def _make_hit(document: Document) -> Hit:
     return hit._replace(document=node.document, offsets=node.offsets, frame=node.frame)
 
 
-def put_in_order(
+def arrange_documents(
     documents: Sequence[Document],
     options: ContextOptions,
     *,
@@ -97,19 +97,19 @@ def put_in_order(
         One new document per passage, with its place in the metadata. It is a copy if
         the passage is one whole document.
     """
-    hits = hits_of(documents)
+    hits = make_hits(documents)
     for rank, place in places.items():
         hits[rank] = hits[rank]._replace(chained=place)
     arranged = arrange(hits, options, neighbours=neighbours)
-    return arranged.map(partial(document_of, options=options))
+    return arranged.map(partial(make_document, options=options))
 
 
-def make_document(chunk: StoredChunk) -> Document:
+def restore_document(chunk: StoredChunk) -> Document:
     """Return a new document for a stored chunk."""
     return Document(chunk.text, id=chunk.id or None, metadata={**chunk.metadata})
 
 
-def document_of(passage: Passage, options: ContextOptions | None = None) -> Document:
+def make_document(passage: Passage, options: ContextOptions | None = None) -> Document:
     """Return the document for a passage, whatever the passage was made of."""
     chunks = passage.chunks
     objects = [c.source for c in chunks if isinstance(c.source, Document)]

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.messages.utils import convert_to_messages
 from langchain_core.prompts import BasePromptTemplate
 
-from oprag.calls import QA_VARIABLES, check_prompt, text_of
+from oprag.calls import QA_VARIABLES, check_prompt, read_message_text
 from oprag.errors import InvalidOptionError, describe_type, invalid_option
 from oprag.units import DIRECT_PROMPT, LONG_PROMPT, PROMPT_VARIABLES, SHORT_PROMPT
 
@@ -87,7 +87,7 @@ def _check_prompt(
         raise invalid_option(option, prompt, takes)
 
     def text(values: dict[str, str]) -> str:
-        return "\n".join(map(text_of, fill(prompt, values)))
+        return "\n".join(map(read_message_text, fill(prompt, values)))
 
     check_prompt(option, prompt, text, variables=variables, must_decline=must_decline)
     return prompt
@@ -118,7 +118,7 @@ class Question(NamedTuple):
             f"{'User' if isinstance(message, HumanMessage) else 'Assistant'}: {text}"
             for message in self.history
             if isinstance(message, (HumanMessage, AIMessage))
-            and (text := text_of(message))
+            and (text := read_message_text(message))
         ]
         if not said:
             return self.text
@@ -158,11 +158,11 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
             f"{describe_type(given)}."
         )
         raise InvalidOptionError(message, option="input", value=given)
-    said = _messages("chat_history", given.get("chat_history") or [])
+    said = _read_messages("chat_history", given.get("chat_history") or [])
     return Question(text, tuple(said), given, of_messages)
 
 
-def _messages(option: str, said: Any) -> list[BaseMessage]:
+def _read_messages(option: str, said: Any) -> list[BaseMessage]:
     if not isinstance(said, (str, Mapping)):
         with suppress(TypeError, ValueError, KeyError, NotImplementedError):
             return convert_to_messages(said)
@@ -175,7 +175,7 @@ def _split_messages(given: Mapping[str, Any]) -> Mapping[str, Any]:
     Calls of tools are no part of the history, and their results are in no prompt,
     because this question is not about the results of tools.
     """
-    messages = _messages("messages", given["messages"])
+    messages = _read_messages("messages", given["messages"])
     asked = [n for n, m in enumerate(messages) if isinstance(m, HumanMessage)]
     if not asked:
         return given
@@ -183,6 +183,6 @@ def _split_messages(given: Mapping[str, Any]) -> Mapping[str, Any]:
     history = [m for m in before if not getattr(m, "tool_calls", None)]
     blocks = last.content if isinstance(last.content, list) else []
     others = [b for b in blocks if isinstance(b, dict) and b.get("type") != "text"]
-    if others or not (question := text_of(last)).strip():
+    if others or not (question := read_message_text(last)).strip():
         return given  # a picture is no question, nor a part of one
     return {**given, "input": question, "chat_history": history}

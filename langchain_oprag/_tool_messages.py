@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage, SystemMessage, ToolMessage
 
-from langchain_oprag._convert import document_of, hits_of
+from langchain_oprag._convert import make_document, make_hits
 from langchain_oprag.results import make_one_document
 from oprag.agents import Conversations, find_mentions, show_in_place
-from oprag.calls import text_of
+from oprag.calls import read_message_text
 from oprag.chunk import Passage
 from oprag.context import CitationNumbers, ContextOptions, Seen
 
@@ -60,7 +60,7 @@ class Messages:
     """
 
     def __init__(self, options: ContextOptions) -> None:
-        self._conversations = Conversations(partial(_read, options), _are_of)
+        self._conversations = Conversations(partial(_read_next, options), _are_of)
 
     def read(
         self, messages: Sequence[BaseMessage], numbers: CitationNumbers | None = None
@@ -92,7 +92,7 @@ def shows_documents(message: BaseMessage) -> bool:
     return bool(shown)
 
 
-def _read(
+def _read_next(
     options: ContextOptions, message: BaseMessage, seen: Seen, numbers: CitationNumbers
 ) -> _Told:
     """Read the next message."""
@@ -104,7 +104,7 @@ def _read(
     mentioned: Sequence[int] = ()
     # Instructions say how to cite, and a number in them cites nothing.
     if read is message and not isinstance(message, SystemMessage):
-        mentioned = find_mentions(text_of(message))
+        mentioned = find_mentions(read_message_text(message))
         numbers.leave_out(mentioned)
     return _Told(message, content, artifact, texts, read, shown, mentioned)
 
@@ -116,11 +116,11 @@ def _read_message(
     documents = documents_of(message)
     if not documents:
         return message, ()
-    texts, hits = _texts_of(message.content), hits_of(documents)
+    texts, hits = _texts_of(message.content), make_hits(documents)
     told = show_in_place([*texts.values()], hits, options, seen, numbers)
     if told is None:
         return message, ()
-    artifact = [document_of(passage) for passage in told.shown]
+    artifact = [make_document(passage) for passage in told.shown]
     content = _replace_texts(message.content, dict(zip(texts, told.parts, strict=True)))
     changes = {"content": content, "artifact": artifact}
     return message.model_copy(update=changes), told.shown

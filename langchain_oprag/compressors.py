@@ -16,7 +16,7 @@ from langchain_core.documents import (
 )
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 
-from langchain_oprag._convert import SharedOptions, hits_of, put_in_order
+from langchain_oprag._convert import SharedOptions, arrange_documents, make_hits
 from langchain_oprag._options import option_field
 from langchain_oprag._searched import list_verified_stores
 from langchain_oprag.documents import SourceLike
@@ -223,7 +223,7 @@ class OrderPreservingCompressor(
         if interleave(documents) is documents:
             return documents
         options = self._options_for(self.top_n)
-        listed = interleave([sort_by_rank(d, hits_of(d), options) for d in documents])
+        listed = interleave([sort_by_rank(d, make_hits(d), options) for d in documents])
         # The ranks of each search are not those of this list.
         return [
             each.model_copy(update={"metadata": drop_rank(each.metadata)})
@@ -232,7 +232,7 @@ class OrderPreservingCompressor(
 
     def _order(self, documents: Sequence[Document]) -> Effect:
         def arrange(options: ContextOptions) -> OrderedContext[Document]:
-            return put_in_order(documents, options)
+            return arrange_documents(documents, options)
 
         return load_texts_then(self._options_for(self.top_n), arrange)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 
-from langchain_oprag._convert import hits_of
+from langchain_oprag._convert import make_hits
 from langchain_oprag.documents import SourceLike, document_source
 from langchain_oprag.stores import chunk_store
 from oprag.chunk import Hit
@@ -49,7 +49,7 @@ def diagnose(
     chunks: Iterable[StoredChunk | Hit]
     total: Callable[[], int | None] | None = None
     if isinstance(vectorstore, Sequence) and not isinstance(vectorstore, str):
-        chunks = hits_of(vectorstore)
+        chunks = make_hits(vectorstore)
     else:
         store = chunk_store(vectorstore)
         chunks, total = store.read(), store.count

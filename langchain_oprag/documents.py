@@ -64,15 +64,15 @@ class _StoreSource(DocumentSource):
         self._store = store
 
     def read(self, document_id: str) -> FullText:
-        return self._text(document_id, self._store.mget([document_id]))
+        return self._require_text(document_id, self._store.mget([document_id]))
 
     def names(self) -> Iterable[str]:
         return self._store.yield_keys()
 
     async def aread(self, document_id: str) -> FullText:
-        return self._text(document_id, await self._store.amget([document_id]))
+        return self._require_text(document_id, await self._store.amget([document_id]))
 
-    def _text(self, document_id: str, found: list[Any]) -> FullText:
+    def _require_text(self, document_id: str, found: list[Any]) -> FullText:
         value = found[0] if found else None
         where = f"the {type(self._store).__name__}"
         if isinstance(value, Document):

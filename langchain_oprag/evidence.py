@@ -155,7 +155,7 @@ class EvidenceMiddleware(AgentMiddleware):
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Call the model with the messages that `apply` returns; numbers run on."""
         _require_agents()
-        messages, read = self._read(request)
+        messages, read = self._prepare_messages(request)
         return _note_read(read, handler(request.override(messages=messages)), request)
 
     async def awrap_model_call(
@@ -165,7 +165,7 @@ class EvidenceMiddleware(AgentMiddleware):
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Async version of `wrap_model_call`."""
         _require_agents()
-        messages, read = await run_in_thread(partial(self._read, request))
+        messages, read = await run_in_thread(partial(self._prepare_messages, request))
         response = await handler(request.override(messages=messages))
         return _note_read(read, response, request)
 
@@ -175,7 +175,7 @@ class EvidenceMiddleware(AgentMiddleware):
         handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]],
     ) -> ToolMessage | Command[Any]:
         """Call a tool; an agent that the tool calls goes on with these numbers."""
-        numbers = _numbers_of(request.state)
+        numbers = _collect_numbers(request.state)
         with _enter_outer(numbers):
             done = handler(request)
         return _note_given(numbers, done, request.state)
@@ -186,23 +186,25 @@ class EvidenceMiddleware(AgentMiddleware):
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
         """Async version of `wrap_tool_call`."""
-        numbers = _numbers_of(request.state)
+        numbers = _collect_numbers(request.state)
         with _enter_outer(numbers):
             done = await handler(request)
         return _note_given(numbers, done, request.state)
 
-    def _read(self, request: ModelRequest[Any]) -> tuple[list[Any], _Read]:
+    def _prepare_messages(
+        self, request: ModelRequest[Any]
+    ) -> tuple[list[Any], _NumbersRead]:
         """Return the messages as the model is to read them, and all numbers so far."""
         messages = _check_messages(request.messages)
-        numbers = _numbers_of(request.state)
+        numbers = _collect_numbers(request.state)
         with numbers.lock:
             if not _read_messages(request.state):
                 take_carried(numbers, messages)
             read = self._messages.read(messages, numbers)
-            return read, _Read(numbers, len(numbers), numbers.as_json())
+            return read, _NumbersRead(numbers, len(numbers), numbers.as_json())
 
 
-class _Read(NamedTuple):
+class _NumbersRead(NamedTuple):
     """The numbers that a model has read."""
 
     numbers: CitationNumbers
@@ -223,7 +225,7 @@ def _enter_outer(numbers: CitationNumbers) -> Iterator[None]:
         _outer.reset(token)
 
 
-def _numbers_of(state: Any) -> CitationNumbers:
+def _collect_numbers(state: Any) -> CitationNumbers:
     """Return the numbers of a state, and of the agent around it.
 
     Raises:
@@ -256,7 +258,7 @@ def _check_messages(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
 
 
 def _note_read(
-    read: _Read, response: ModelResponse[Any], request: ModelRequest[Any]
+    read: _NumbersRead, response: ModelResponse[Any], request: ModelRequest[Any]
 ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
     """Note the numbers in a response, and in the state if it lacks some."""
     state: Mapping[str, Any] = request.state or {}

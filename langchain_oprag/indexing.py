@@ -215,7 +215,7 @@ class _Writer(ChunkWriter):
     def add(self, chunks: Sequence[WantedChunk]) -> None:
         ids = [chunk.id for chunk in chunks]
         with check_embeddings(self._vectorstore, partial(self._vectors.check, chunks)):
-            given = self._vectorstore.add_documents(_documents(chunks), ids=ids)
+            given = self._vectorstore.add_documents(_make_documents(chunks), ids=ids)
         self._check_added(ids, given)
 
     def delete(self, ids: Sequence[str]) -> None:
@@ -224,7 +224,9 @@ class _Writer(ChunkWriter):
     async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
         ids = [chunk.id for chunk in chunks]
         with check_embeddings(self._vectorstore, partial(self._vectors.check, chunks)):
-            given = await self._vectorstore.aadd_documents(_documents(chunks), ids=ids)
+            given = await self._vectorstore.aadd_documents(
+                _make_documents(chunks), ids=ids
+            )
         self._check_added(ids, given)
 
     async def adelete(self, ids: Sequence[str]) -> None:
@@ -246,7 +248,7 @@ class _Writer(ChunkWriter):
             raise RuntimeError(message)
 
 
-def _documents(chunks: Sequence[WantedChunk]) -> list[Document]:
+def _make_documents(chunks: Sequence[WantedChunk]) -> list[Document]:
     return [
         Document(chunk.text, id=chunk.id, metadata=dict(chunk.metadata))
         for chunk in chunks

@@ -105,7 +105,7 @@ class LongReader(Verifiable, DrivenRunnable, CheckedOptions):
 
     @field_validator("*")
     @classmethod
-    def _check(cls, value: Any, info: ValidationInfo) -> Any:
+    def _check_reader_value(cls, value: Any, info: ValidationInfo) -> Any:
         if info.field_name == "prompts":
             long_prompts(value or {})
         check_reader_option(str(info.field_name), value)

@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.vectorstores import VectorStore
 from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator
 
-from langchain_oprag._convert import document_of, hits_of
+from langchain_oprag._convert import make_document, make_hits
 from langchain_oprag._options import RetrieverKeywords, option_field
 from langchain_oprag._searched import (
     choose_retriever,
@@ -145,11 +145,11 @@ class LongUnitRetriever(WrappingRetriever):
 
     def _verification(self) -> Verification:
         stores = list_verified_stores(self.base_retriever)
-        options = self._make_options(self._fetch({}, {}, self.k))
+        options = self._make_options(self._make_fetch({}, {}, self.k))
         find = partial(self._choose, self.k)
         return Verification(stores, options, find=find, read_found=read_units)
 
-    def _fetch(
+    def _make_fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
     ) -> RetrieverFetch:
         k = self.k if k is None else k
@@ -168,7 +168,7 @@ class LongUnitRetriever(WrappingRetriever):
         options, more = self._make_options(fetch), True
         while more:
             found: list[Document] = yield fetch.ask(query)
-            hits = hits_of(found)
+            hits = make_hits(found)
             chosen: ChosenUnits = yield choose_with_texts(
                 self._unit_index(), hits, fetch.k or 0, options
             )
@@ -176,7 +176,7 @@ class LongUnitRetriever(WrappingRetriever):
                 hits.copy, returned=len(found), used_all=chosen.too_few
             )
         if chosen.chunks is not None:
-            return chosen.chunks.map(document_of)
+            return chosen.chunks.map(make_document)
         read = yield from read_units(chosen, options)
         units = [Document(text, id=u.unit.id, metadata=m) for u, text, m in read]
         return OrderedContext(units, used_all=False)

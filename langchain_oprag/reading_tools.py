@@ -59,11 +59,11 @@ def create_reading_tools(
 def _tool(steps: Callable[..., Effects[ToolReply]]) -> StructuredTool:
     @wraps(steps)
     def now(**given: Any) -> tuple[str, list[Document]]:
-        return _answer(run_effects(answer_refusal(steps(**given))))
+        return _write_content(run_effects(answer_refusal(steps(**given))))
 
     @wraps(steps)
     async def later(**given: Any) -> tuple[str, list[Document]]:
-        return _answer(await arun_effects(answer_refusal(steps(**given))))
+        return _write_content(await arun_effects(answer_refusal(steps(**given))))
 
     return StructuredTool.from_function(
         now,
@@ -74,5 +74,5 @@ def _tool(steps: Callable[..., Effects[ToolReply]]) -> StructuredTool:
     )
 
 
-def _answer(reading: ToolReply) -> tuple[str, list[Document]]:
+def _write_content(reading: ToolReply) -> tuple[str, list[Document]]:
     return reading.text, as_documents(reading.passages)

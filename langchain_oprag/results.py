@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from langchain_core.documents import Document
 
-from langchain_oprag._convert import document_of, hits_of
+from langchain_oprag._convert import make_document, make_hits
 from oprag.chunk import Passage
 from oprag.context import read_passages, render
 from oprag.documents import check_entries
@@ -70,7 +70,7 @@ def as_passages(documents: Iterable[ResultLike]) -> list[Passage]:
     """
     check_entries("documents", documents, Document, Mapping)
     found = [*map(make_one_document, documents)]
-    return read_passages(hits_of(found))
+    return read_passages(make_hits(found))
 
 
 def as_documents(passages: Sequence[Passage]) -> list[Document]:
@@ -86,7 +86,7 @@ def as_documents(passages: Sequence[Passage]) -> list[Document]:
         InvalidOptionError: Something in `passages` is no passage.
     """
     check_entries("passages", passages, Passage)
-    return [document_of(passage) for passage in passages]
+    return [make_document(passage) for passage in passages]
 
 
 def make_one_document(given: ResultLike) -> Document:

@@ -24,7 +24,12 @@ from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import PrivateAttr
 
 from langchain_oprag._adding import AddsDocuments
-from langchain_oprag._convert import SharedOptions, hits_of, make_document, put_in_order
+from langchain_oprag._convert import (
+    SharedOptions,
+    arrange_documents,
+    make_hits,
+    restore_document,
+)
 from langchain_oprag._options import (
     OF_SEARCH,
     PER_CALL,
@@ -134,7 +139,7 @@ class WrappingRetriever(AddsDocuments, Verifiable, BaseRetriever, CheckedOptions
     base_retriever: Retriever
 
     @abstractmethod
-    def _fetch(
+    def _make_fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
     ) -> RetrieverFetch:
         """Return the calls that ask the wrapped retriever."""
@@ -224,7 +229,7 @@ class WrappingRetriever(AddsDocuments, Verifiable, BaseRetriever, CheckedOptions
             refuse_options(type(self).__name__, call)
         check_option("k", k)
         config = patch_config(outer_config, callbacks=run_manager.get_child())
-        return self._fetch(config, call, k)
+        return self._make_fetch(config, call, k)
 
     def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:
         """Return the tracing parameters of the wrapped retriever, under our name."""
@@ -321,7 +326,8 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         base = choose_retriever(base_retriever, vectorstore)
         given: dict[str, Any] = {"base_retriever": base, **options}
         super().__init__(**given)
-        fetch = self._fetch({}, {}, None)  # these raise for options that do not fit
+        # These raise for options that do not fit.
+        fetch = self._make_fetch({}, {}, None)
         self._make_options(fetch)
         self._open_neighbour_chunks(fetch)
         self._open_bm25(fetch)
@@ -329,7 +335,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     def _verification(self) -> Verification:
         stores = list_verified_stores(self.base_retriever)
         inside = unwrap(self.base_retriever, {})[:1]
-        options = self._make_options(self._fetch({}, {}, None))
+        options = self._make_options(self._make_fetch({}, {}, None))
         return Verification(stores, options, overlaps=True, inside=inside)
 
     def best_first(self, token_budget: int | None) -> Self:
@@ -350,7 +356,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         if self._by_words is not None:
             self._by_words[1].forget()
 
-    def _fetch(
+    def _make_fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
     ) -> RetrieverFetch:
         plan, k = None, self.k if k is None else k
@@ -413,11 +419,11 @@ class _DocumentRetrieval(Retrieval[Document]):
     def ask(self) -> Effect:
         return self.fetch.ask(self.question)
 
-    def hits_of(self, found: Sequence[Document]) -> list[Hit]:
-        return hits_of(found)
+    def make_hits(self, found: Sequence[Document]) -> list[Hit]:
+        return make_hits(found)
 
     def load_stored(self, chunks: Sequence[StoredChunk]) -> list[Document | None]:
-        return [make_document(chunk) for chunk in chunks]
+        return [restore_document(chunk) for chunk in chunks]
 
     def find_neighbours(
         self, found: Sequence[Document], search: NeighbourSearch
@@ -425,7 +431,7 @@ class _DocumentRetrieval(Retrieval[Document]):
         read: list[StoredChunk] = []
         if self.chunks is not None:
             read = yield from self.chunks.read(search.requests())
-        beside = [make_document(chunk) for _, chunk in search.neighbours(read)]
+        beside = [restore_document(chunk) for _, chunk in search.neighbours(read)]
         return search.combine(found, beside, stored=self.chunks is not None)
 
     def open_store(self) -> SearchedChunks | None:
@@ -439,4 +445,4 @@ class _DocumentRetrieval(Retrieval[Document]):
         neighbours: CandidateTail,
         places: Places,
     ) -> OrderedContext[Document]:
-        return put_in_order(found, options, neighbours=neighbours, places=places)
+        return arrange_documents(found, options, neighbours=neighbours, places=places)

@@ -14,7 +14,7 @@ from langchain_core.runnables.utils import AddableDict
 from pydantic import ConfigDict, Field, SkipValidation, field_validator, model_validator
 
 from langchain_oprag._answers import Answering, DrivenRunnable, ModelCall
-from langchain_oprag._convert import document_of, hits_of
+from langchain_oprag._convert import make_document, make_hits
 from langchain_oprag._models import bind_tool, gives_objects
 from langchain_oprag._options import (
     A_MODEL,
@@ -174,11 +174,11 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
 
     @model_validator(mode="after")
     def _check_together(self) -> SelfRouteChain:
-        self._read()
+        self._read_options()
         self._full_texts().within(search_filter(self.retriever, {}, {}))
         return self
 
-    def _read(self) -> tuple[RouteOptions, dict[str, Prompt]]:
+    def _read_options(self) -> tuple[RouteOptions, dict[str, Prompt]]:
         """Return the options as the core takes them, and the prompts by step.
 
         Every question calls this as well, because pydantic keeps an assigned value that
@@ -206,7 +206,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
         return RouteOptions(steps=steps, context=context), prompts
 
     def _verification(self) -> Verification:
-        route, _ = self._read()
+        route, _ = self._read_options()
         inside, full = unwrap(self.retriever, {})[:1], None
         if any(step.full for step in route.steps):
             full = self._full_texts().within(search_filter(self.retriever, {}, {}))
@@ -217,7 +217,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
         return [self.retriever, self.llm, *(self.step_llms or {}).values()]
 
     def _begin_answering(self, given: Any, config: RunnableConfig) -> _SelfRouting:
-        options, prompts = self._read()
+        options, prompts = self._read_options()
         return _SelfRouting(self, read_question(given), config, options, prompts)
 
 
@@ -240,7 +240,7 @@ class _SelfRouting(Answering):
         if not self.source.at_hand:
             self.source = self.source.within(search_filter(chain.retriever, config, {}))
         self.decline = chain.decline
-        self._read: list[Document] = []
+        self._context: list[Document] = []
         self._hits: list[Hit] = []
         self._options = replace(options, source=self.source)
         self._prompts = prompts
@@ -263,7 +263,7 @@ class _SelfRouting(Answering):
         fetch = RetrieverFetch(retriever, config, bound, plan=plan)
         fetch.search = ranking, self.config, {}
         found = yield fetch.ask(self.question.text)
-        self._hits = hits_of(found, "retriever")
+        self._hits = make_hits(found, "retriever")
         self._options = replace(self._options, fills=fetch.chooses_k)
         return []
 
@@ -288,16 +288,16 @@ class _SelfRouting(Answering):
     def start_call(self, request: CallModel) -> ModelCall:
         """Begin a call of a model; the output shows the context with the answer."""
         context, options = request.context, ContextOptions()
-        self._read = [
+        self._context = [
             Document(excerpt.text, metadata=metadata)
             for excerpt, _, metadata in context.described()
-        ] or [document_of(single_passage(c), options) for c in context.chunks]
+        ] or [make_document(single_passage(c), options) for c in context.chunks]
         return super().start_call(request)
 
     def format_piece(self, request: CallModel, text: str) -> Iterator[AddableDict]:
         """Return a piece of the answer, the first one after the context read for it."""
         if not self.shown:
-            yield AddableDict(context=self._read)
+            yield AddableDict(context=self._context)
         yield AddableDict(answer=text)
 
     def format_end(self, result: Routed) -> Iterator[AddableDict]:
@@ -306,7 +306,7 @@ class _SelfRouting(Answering):
         They were not if a refusal is the answer after all, or if no model was asked.
         """
         if not self.shown:
-            yield AddableDict(context=self._read)
+            yield AddableDict(context=self._context)
             yield AddableDict(answer=SENTINEL if result.text is None else result.text)
         if result.problems:
             self._chain._problems.warn(result.problems)  # noqa: SLF001 -- the chain's own

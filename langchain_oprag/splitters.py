@@ -74,7 +74,7 @@ class OffsetSplitter(TextSplitter):
         self._tokenizer = tokenizer
 
     @abstractmethod
-    def _spans(self, text: str) -> list[TextChunk]:
+    def _split_spans(self, text: str) -> list[TextChunk]:
         """Return the chunks of a text."""
 
     @abstractmethod
@@ -91,7 +91,7 @@ class OffsetSplitter(TextSplitter):
             The chunks' texts in reading order, white space included. Without overlap
             they join to `text`.
         """
-        return [text[start:end] for start, end, _ in self._spans(text)]
+        return [text[start:end] for start, end, _ in self._split_spans(text)]
 
     def create_documents(
         self, texts: list[str], metadatas: list[dict[Any, Any]] | None = None
@@ -162,7 +162,7 @@ class OffsetSplitter(TextSplitter):
         counter = resolve_token_counter(self._tokenizer)
         rows: list[list[Document]] = [[] for _ in texts]
         for parts in group_parts(texts):
-            spans = [self._spans(part.source.text) for part in parts]
+            spans = [self._split_spans(part.source.text) for part in parts]
             stamps = stamp_chunks(
                 parts, spans, settings=self._settings(), counter=counter
             )
@@ -219,7 +219,7 @@ class OffsetTokenSplitter(OffsetSplitter):
         (' three', 7)
     """
 
-    def _spans(self, text: str) -> list[TextChunk]:
+    def _split_spans(self, text: str) -> list[TextChunk]:
         return split_tokens(
             text,
             chunk_size=self._chunk_size,
@@ -267,7 +267,7 @@ class OffsetSentenceSplitter(OffsetSplitter):
         check_splitting(chunk_size, sentence_spans=sentence_spans)
         self._sentence_spans = sentence_spans
 
-    def _spans(self, text: str) -> list[TextChunk]:
+    def _split_spans(self, text: str) -> list[TextChunk]:
         return split_sentences(
             text,
             chunk_size=self._chunk_size,

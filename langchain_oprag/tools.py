@@ -21,7 +21,7 @@ from oprag.effects import run_in_thread
 from oprag.errors import invalid_option, refuse_unknown, wrong_object
 
 
-class _Question(BaseModel):
+class _SearchArguments(BaseModel):
     """The model's arguments."""
 
     query: str = Field(
@@ -85,18 +85,18 @@ def create_retrieval_tool(
     retriever = _wrap_searched(searched, options)
 
     def search(query: str) -> tuple[str, list[Document]]:
-        return _read(retriever, retriever.invoke(query))
+        return _write_content(retriever, retriever.invoke(query))
 
     async def asearch(query: str) -> tuple[str, list[Document]]:
         found = await retriever.ainvoke(query)
-        return await run_in_thread(partial(_read, retriever, found))
+        return await run_in_thread(partial(_write_content, retriever, found))
 
     return StructuredTool.from_function(
         search,
         asearch,
         name=name,
         description=description or search_description(),
-        args_schema=_Question,
+        args_schema=_SearchArguments,
         response_format="content_and_artifact",
     )
 
@@ -124,7 +124,7 @@ def _wrap_searched(searched: Any, options: SearchKeywords) -> Any:
     raise wrong_object("searched", searched, "a vector store or a retriever")
 
 
-def _read(retriever: Any, found: list[Document]) -> tuple[str, list[Document]]:
+def _write_content(retriever: Any, found: list[Document]) -> tuple[str, list[Document]]:
     """Return the text that the model reads, and the documents in it."""
     called, *_ = unwrap(retriever, ensure_config())
     text = format_documents(found, separator=called.separator)

@@ -86,7 +86,7 @@ class _StoreSearch(VectorStoreRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **kwargs: Any
     ) -> list[Document]:
-        return self._keep(self._call(kwargs))
+        return self._require_documents(self._search_store(kwargs))
 
     async def _aget_relevant_documents(
         self,
@@ -95,15 +95,15 @@ class _StoreSearch(VectorStoreRetriever):
         run_manager: AsyncCallbackManagerForRetrieverRun,
         **kwargs: Any,
     ) -> list[Document]:
-        return self._keep(await self._call(kwargs))
+        return self._require_documents(await self._search_store(kwargs))
 
-    def _call(self, call: dict[str, Any]) -> Any:
+    def _search_store(self, call: dict[str, Any]) -> Any:
         arguments = {**self.search_kwargs, **call}
         if not self.takes_k:
             arguments.pop("k", None)
         return getattr(self.vectorstore, self.method)(self.asked, **arguments)
 
-    def _keep(self, found: Any) -> list[Document]:
+    def _require_documents(self, found: Any) -> list[Document]:
         rows = found if isinstance(found, list) else [found]
         paired = bool(rows) and all(isinstance(each, tuple) and each for each in rows)
         documents = [each[0] for each in rows] if paired else rows

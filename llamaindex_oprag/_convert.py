@@ -98,7 +98,7 @@ def arrange_nodes(
         sent_text=write_cited_text if options.citations else write_sent_text,
         neighbours=neighbours,
     )
-    made = ordered.map(partial(node_of, options=options))
+    made = ordered.map(partial(make_node, options=options))
     if not options.citations:
         return made
     heads = headers(ordered.passages, separator=options.separator)
@@ -116,7 +116,7 @@ def arrange_for_text(
     options = set_tokenizer(options)
     hits = _make_placed_hits(nodes, places)
     ordered = context.arrange(hits, options, neighbours=neighbours)
-    return ordered.map(partial(node_of, options=options))
+    return ordered.map(partial(make_node, options=options))
 
 
 def arrange_unseen(
@@ -141,10 +141,10 @@ def arrange_unseen(
     options = set_tokenizer(options)
     hits = _make_placed_hits(nodes, places)
     answer = write_new_passages(hits, options, seen, neighbours, numbers)
-    return answer.map(partial(node_of, options=options))
+    return answer.map(partial(make_node, options=options))
 
 
-def hits_of(nodes: Iterable[NodeWithScore | BaseNode], *others: type) -> list[Hit]:
+def make_hits(nodes: Iterable[NodeWithScore | BaseNode], *others: type) -> list[Hit]:
     """Make hits of nodes, best first.
 
     Raises:
@@ -181,7 +181,7 @@ def _make_hit(scored: NodeWithScore | BaseNode) -> Hit:
 def _make_placed_hits(
     nodes: Sequence[NodeWithScore], places: Mapping[int, ChainedPlace]
 ) -> list[Hit]:
-    hits = hits_of(nodes)
+    hits = make_hits(nodes)
     for rank, place in places.items():
         hits[rank] = hits[rank]._replace(chained=place)
     return hits
@@ -211,7 +211,7 @@ def _copy_to_send(chunk: Chunk, text: str) -> BaseNode:
     return copy_node(node, fields, text)
 
 
-def node_of(passage: Passage, options: ContextOptions | None = None) -> NodeWithScore:
+def make_node(passage: Passage, options: ContextOptions | None = None) -> NodeWithScore:
     """Make the node for a passage, whatever the passage was made of.
 
     Args:
@@ -224,7 +224,7 @@ def node_of(passage: Passage, options: ContextOptions | None = None) -> NodeWith
     metadata = result_metadata(passage, options, whole=len(objects) == 1)
     hidden_keys = [key for key in metadata if key in OWN_KEYS or key in RESULT_KEYS]
     own_id = make_named_id(f"{passage.citation}\n{passage.text}")
-    node = new_node(own_id, passage.text, metadata, hidden_keys)
+    node = make_text_node(own_id, passage.text, metadata, hidden_keys)
     return NodeWithScore(node=node, score=passage.chunks[0].score)
 
 
@@ -259,7 +259,7 @@ def _copy_best_node(
     return replace_node(scored, copy_node(best, fields, passage.text))
 
 
-def new_node(
+def make_text_node(
     own_id: str,
     text: str,
     metadata: dict[str, Any],

@@ -89,12 +89,12 @@ def read_usage(response: Any) -> TokenUsage | None:
     """
     raw = getattr(response, "raw", None)
     for usage in (field_of(raw, "usage"), field_of(raw, "usage_metadata")):
-        if usage is not None and (read := _read(usage)) is not None:
+        if usage is not None and (read := _read_usage(usage)) is not None:
             return read
-    return _read(getattr(response, "additional_kwargs", None) or {})
+    return _read_usage(getattr(response, "additional_kwargs", None) or {})
 
 
-def _read(usage: Any) -> TokenUsage | None:
+def _read_usage(usage: Any) -> TokenUsage | None:
     sent = _number(usage, "prompt_tokens", "input_tokens", "prompt_token_count")
     cached = _number(usage, "cache_read_input_tokens")
     written = _number(usage, "cache_creation_input_tokens")

@@ -148,7 +148,7 @@ class PostprocessingWithOptions(_CallOptions):
         Raises:
             OpragError: As the component says.
         """
-        query, options = _split(call)
+        query, options = _split_call(call)
         if options:
             component = self._for_call(options)
             return component.postprocess_nodes(nodes, *args, **query)
@@ -158,14 +158,14 @@ class PostprocessingWithOptions(_CallOptions):
         self, nodes: list[NodeWithScore], *args: Any, **call: Any
     ) -> list[NodeWithScore]:
         """Async version of `postprocess_nodes`."""
-        query, options = _split(call)
+        query, options = _split_call(call)
         if options:
             component = self._for_call(options)
             return await component.apostprocess_nodes(nodes, *args, **query)
         return await super().apostprocess_nodes(nodes, *args, **query)  # type: ignore[misc,no-any-return]  # as above
 
 
-def _split(call: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _split_call(call: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return LlamaIndex's own arguments of a call, and the options beside them."""
     query = {name: each for name, each in call.items() if name in _QUERY}
     return query, {name: each for name, each in call.items() if name not in _QUERY}

@@ -47,7 +47,7 @@ def _are_of(read: Sequence[_Text], texts: Sequence[str]) -> bool:
     return [each.text for each in read] == texts
 
 
-def _read(text: str, seen: Seen, numbers: CitationNumbers) -> _Text:
+def _read_next(text: str, seen: Seen, numbers: CitationNumbers) -> _Text:
     shown = [*numbers.find_in(text).values()]
     # In an answer of our own search, other numbers belong to the documents' texts.
     ours = shown or SEE_ABOVE in text
@@ -72,7 +72,7 @@ async def _turn(lock: Lock) -> AsyncIterator[None]:
         lock.release()
 
 
-class Numbering:
+class StoredNumbers:
     """The numbers that the store of a Context keeps.
 
     Args:
@@ -115,18 +115,18 @@ class Numbering:
 
 
 @dataclass
-class Run:
+class AgentRun:
     """The searches of one run; each run has its own Context store."""
 
     answers: list[str] = field(default_factory=list)
     """The answers that no message holds yet."""
     conversations: Conversations[_Text] = field(
-        default_factory=lambda: Conversations(_read, _are_of)
+        default_factory=lambda: Conversations(_read_next, _are_of)
     )
     _lock: Lock = field(default_factory=Lock)
 
     @asynccontextmanager
-    async def turn(self, store: Any) -> AsyncIterator[Numbering]:
+    async def turn(self, store: Any) -> AsyncIterator[StoredNumbers]:
         """Wait for the run's last search, and for those that number in the same store.
 
         Args:
@@ -136,7 +136,7 @@ class Run:
             The numbers of the conversation, for this search alone.
         """
         async with _turn(self._lock):
-            numbering = numbering_of(store)
+            numbering = find_numbering(store)
             async with _turn(numbering.lock):
                 yield numbering
 
@@ -172,31 +172,31 @@ class Run:
         return [text for text in texts if CitationNumbers.may_be_in(text)]
 
 
-_runs: WeakKeyDictionary[Any, Run] = WeakKeyDictionary()
-_numberings: WeakKeyDictionary[Any, Numbering] = WeakKeyDictionary()
+_runs: WeakKeyDictionary[Any, AgentRun] = WeakKeyDictionary()
+_numberings: WeakKeyDictionary[Any, StoredNumbers] = WeakKeyDictionary()
 """The numbering of each Context's store."""
 
 
-_outer: ContextVar[Numbering | None] = ContextVar("outer numbering", default=None)
+_outer: ContextVar[StoredNumbers | None] = ContextVar("outer numbering", default=None)
 """The numbering of the agent whose tool is called."""
 
 
-def numbering_of(store: Any) -> Numbering:
+def find_numbering(store: Any) -> StoredNumbers:
     """Return the numbering of a Context's store, or of the agent around it."""
     own = _outer.get() or _numberings.get(store)
-    return own or _numberings.setdefault(store, Numbering(store))
+    return own or _numberings.setdefault(store, StoredNumbers(store))
 
 
 @contextmanager
 def number_as(store: Any) -> Iterator[None]:
     """Let all runs that begin in a block number in the store of a Context."""
-    token = _outer.set(numbering_of(store))
+    token = _outer.set(find_numbering(store))
     try:
         yield
     finally:
         _outer.reset(token)
 
 
-def run_of(store: Any) -> Run:
+def find_run(store: Any) -> AgentRun:
     """Return the run of a Context's store."""
-    return _runs.setdefault(store, Run())
+    return _runs.setdefault(store, AgentRun())

@@ -22,7 +22,12 @@ from llamaindex_oprag._answers import (
     DrivenSynthesizer,
     ModelCall,
 )
-from llamaindex_oprag._convert import hits_of, new_node, node_of, write_sent_text
+from llamaindex_oprag._convert import (
+    make_hits,
+    make_node,
+    make_text_node,
+    write_sent_text,
+)
 from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._options import default_tokenizer, set_tokenizer
 from llamaindex_oprag._prompts import check_template
@@ -143,7 +148,7 @@ class SelfRouting(Answering):
 
     def dialogue(self) -> Dialogue[Routed]:
         """Run Self-Route, step by step."""
-        hits = hits_of(self.retrieved)
+        hits = make_hits(self.retrieved)
         return route(hits, self._route, self, ledger=self.ledger)
 
     def llm(self, prompt: str) -> LLM:
@@ -208,7 +213,7 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
             llm.callback_manager = callback_manager
         self.options = options
         self.before: tuple[BaseRetriever, Sequence[BaseNodePostprocessor]]
-        """The retriever and the postprocessors of the nodes, see `follow`."""
+        """The retriever and the postprocessors of the nodes, see `follow_engine`."""
 
     def _begin_answering(
         self,
@@ -218,7 +223,7 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
     ) -> SelfRouting:
         return SelfRouting(self, query, nodes, additional)
 
-    def follow(
+    def follow_engine(
         self, retriever: BaseRetriever, postprocessors: Sequence[BaseNodePostprocessor]
     ) -> Self:
         """Return the same synthesizer for the nodes of an engine.
@@ -307,13 +312,13 @@ def _nodes_of(context: StepContext) -> list[NodeWithScore]:
     """
     if not context.excerpts:
         options = ContextOptions()
-        return [node_of(single_passage(each), options) for each in context.chunks]
+        return [make_node(single_passage(each), options) for each in context.chunks]
     nodes = []
     for excerpt, chunks, metadata in context.described():
         name, (start, end) = excerpt.name, excerpt.span
         hidden_keys = [key for key in metadata if key == DOC_URI or key in RESULT_KEYS]
         own_id = make_named_id(f"{name}\n{start}-{end}")
         beside = chunks[0] if chunks else None
-        node = new_node(own_id, excerpt.text, metadata, hidden_keys, beside)
+        node = make_text_node(own_id, excerpt.text, metadata, hidden_keys, beside)
         nodes.append(NodeWithScore(node=node))
     return nodes

@@ -11,8 +11,8 @@ from llama_index.core.memory import BaseMemory
 from llama_index.core.schema import MetadataMode, NodeWithScore
 from llama_index.core.workflow import Context
 
-from llamaindex_oprag._convert import node_of
-from llamaindex_oprag._runs import numbering_of
+from llamaindex_oprag._convert import make_node
+from llamaindex_oprag._runs import find_numbering
 from llamaindex_oprag.results import as_passages
 from oprag.context import CitationNumbers
 from oprag.effects import run_in_thread
@@ -69,7 +69,7 @@ async def _resolve_context(
     context: Context[Any], response: Any
 ) -> dict[int, NodeWithScore]:
     nodes = [node for output in _outputs(response) for node in output]
-    numbering = numbering_of(context.store)
+    numbering = find_numbering(context.store)
     restart = any(
         is_result(n.metadata) and read_number(n.metadata) is None for n in nodes
     )
@@ -83,7 +83,7 @@ async def _resolve_context(
     def resolve_all() -> dict[int, NodeWithScore]:
         shown = numbers.find_in(conversation).values()
         passages = numbers.resolve([*as_passages(nodes), *shown])
-        return {number: node_of(passage) for number, passage in passages.items()}
+        return {number: make_node(passage) for number, passage in passages.items()}
 
     return await run_in_thread(resolve_all)
 
@@ -96,7 +96,7 @@ def _resolve_messages(messages: Iterable[ChatMessage]) -> dict[int, NodeWithScor
             number = passage.number or 0
             if number in found and found[number].text != passage.text:
                 raise _refuse_restart(messages)
-            found[number] = node_of(passage)
+            found[number] = make_node(passage)
     return found
 
 

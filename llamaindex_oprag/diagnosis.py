@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from llama_index.core.schema import BaseNode, NodeWithScore
 
-from llamaindex_oprag._convert import hits_of
+from llamaindex_oprag._convert import make_hits
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from llamaindex_oprag.stores import StoreLike, chunk_store
 from oprag.chunk import Hit
@@ -47,7 +47,7 @@ def diagnose(
     chunks: Iterable[StoredChunk | Hit]
     total: Callable[[], int | None] | None = None
     if isinstance(index_or_store, Sequence) and not isinstance(index_or_store, str):
-        chunks = hits_of(index_or_store, BaseNode)
+        chunks = make_hits(index_or_store, BaseNode)
     else:
         store = chunk_store(index_or_store)
         chunks, total = store.read(), store.count

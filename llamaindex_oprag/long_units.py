@@ -11,7 +11,7 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.indices.base import BaseIndex
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import hits_of, new_node, node_of
+from llamaindex_oprag._convert import make_hits, make_node, make_text_node
 from llamaindex_oprag._options import AssignableOption, set_tokenizer
 from llamaindex_oprag._searched import list_verified_stores, search_filter
 from llamaindex_oprag.documents import SourceLike, document_source
@@ -146,7 +146,7 @@ class LongUnitRetriever(WrappingRetriever):
         fetch = RetrieverFetch(self.base_retriever, at_least=chunks_for_units(self._k))
         while more:
             found: list[NodeWithScore] = yield self._ask(query, fetch)
-            hits = hits_of(found)
+            hits = make_hits(found)
             chosen: ChosenUnits = yield choose_with_texts(
                 self._index, hits, self._k, options
             )
@@ -154,11 +154,11 @@ class LongUnitRetriever(WrappingRetriever):
                 hits.copy, returned=len(found), used_all=chosen.too_few
             )
         if chosen.chunks is not None:
-            return chosen.chunks.map(node_of)
+            return chosen.chunks.map(make_node)
         nodes = []
         for (unit, chunk), text, metadata in (yield from read_units(chosen, options)):
             one = chunk if len(unit.documents) == 1 else None
-            node = new_node(unit.id, text, metadata, [*metadata], one)
+            node = make_text_node(unit.id, text, metadata, [*metadata], one)
             nodes.append(NodeWithScore(node=node, score=chunk.score))
         return OrderedContext(nodes, used_all=False)
 

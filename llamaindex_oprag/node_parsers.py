@@ -69,7 +69,7 @@ class OffsetNodeParser(OpragErrorsMixin, TextSplitter):
 
     @field_validator("chunk_size", "chunk_overlap", mode="before", check_fields=False)
     @classmethod
-    def _check(cls, value: Any, info: ValidationInfo) -> Any:
+    def _check_value(cls, value: Any, info: ValidationInfo) -> Any:
         sizes: dict[Any, Any] = {"chunk_size": 128, **info.data, info.field_name: value}
         check_splitting(sizes["chunk_size"], sizes.get("chunk_overlap", 0))
         return value

@@ -18,7 +18,7 @@ from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import arrange_nodes, hits_of
+from llamaindex_oprag._convert import arrange_nodes, make_hits
 from llamaindex_oprag._nodes import ensure_scored
 from llamaindex_oprag._options import PostprocessingWithOptions
 from llamaindex_oprag._pickles import refuse_lost_state
@@ -291,7 +291,7 @@ def _join_searches(nodes: Any, options: ContextOptions) -> list[NodeWithScore]:
     if listed is nodes:
         return [ensure_scored(node) for node in listed]
     searches = [[ensure_scored(node) for node in search] for search in nodes]
-    listed = interleave([sort_by_rank(s, hits_of(s), options) for s in searches])
+    listed = interleave([sort_by_rank(s, make_hits(s), options) for s in searches])
     return [_drop_rank(node) for node in listed]
 
 

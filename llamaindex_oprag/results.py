@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from llama_index.core.schema import BaseNode, NodeWithScore
 
-from llamaindex_oprag._convert import hits_of, node_of
+from llamaindex_oprag._convert import make_hits, make_node
 from oprag.chunk import Passage
 from oprag.context import read_passages, render
 from oprag.documents import check_entries
@@ -69,7 +69,7 @@ def as_passages(nodes: Iterable[ResultLike]) -> list[Passage]:
     Raises:
         InvalidOptionError: Something in `nodes` is no node.
     """
-    return read_passages(hits_of(nodes, BaseNode))
+    return read_passages(make_hits(nodes, BaseNode))
 
 
 def as_nodes(passages: Sequence[Passage]) -> list[NodeWithScore]:
@@ -85,4 +85,4 @@ def as_nodes(passages: Sequence[Passage]) -> list[NodeWithScore]:
         InvalidOptionError: Something in `passages` is no passage.
     """
     check_entries("passages", passages, Passage)
-    return [node_of(passage) for passage in passages]
+    return [make_node(passage) for passage in passages]

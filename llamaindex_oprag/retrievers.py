@@ -22,7 +22,7 @@ from llamaindex_oprag._convert import (
     arrange_for_text,
     arrange_nodes,
     arrange_unseen,
-    hits_of,
+    make_hits,
 )
 from llamaindex_oprag._neighbours import Neighbourhood, load_nodes, store_of
 from llamaindex_oprag._options import (
@@ -416,8 +416,8 @@ class _NodeRetrieval(Retrieval[NodeWithScore]):
     def ask(self) -> Effect:
         return self.component._ask(self.query, self.fetch)  # noqa: SLF001 -- of this module
 
-    def hits_of(self, found: Sequence[NodeWithScore]) -> list[Hit]:
-        return hits_of(found)
+    def make_hits(self, found: Sequence[NodeWithScore]) -> list[Hit]:
+        return make_hits(found)
 
     def load_stored(self, chunks: Sequence[StoredChunk]) -> list[NodeWithScore | None]:
         index = find_searched_index(self.fetch.base)

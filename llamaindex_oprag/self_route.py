@@ -118,7 +118,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
                 message, option="response_synthesizer", value=response_synthesizer
             )
         postprocessors = list(node_postprocessors or [])
-        self._self_route = response_synthesizer.follow(retriever, postprocessors)
+        self._self_route = response_synthesizer.follow_engine(retriever, postprocessors)
         super().__init__(
             retriever=retriever,
             response_synthesizer=self._self_route,

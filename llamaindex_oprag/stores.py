@@ -55,7 +55,7 @@ def chunk_store(store: StoreLike) -> ChunkStore:
         return _open_index(store)
     reader = _reader(store)
     if reader is None:
-        raise _refuse(store)
+        raise _refuse_store(store)
     return reader(store)
 
 
@@ -69,7 +69,7 @@ def _open_index(index: BaseIndex[Any]) -> ChunkStore:
     # With store_nodes_override any index has its nodes in the docstore.
     if index.docstore.docs:
         return DocstoreChunks(index.docstore, vector_store)
-    raise _refuse(vector_store)
+    raise _refuse_store(vector_store)
 
 
 def _reader(store: object) -> Callable[[Any], ChunkStore] | None:
@@ -80,7 +80,7 @@ def _reader(store: object) -> Callable[[Any], ChunkStore] | None:
     return None
 
 
-def _refuse(store: object) -> InvalidOptionError:
+def _refuse_store(store: object) -> InvalidOptionError:
     known = [*(name for _, name in _KNOWN), "every docstore"]
     if not isinstance(store, BasePydanticVectorStore):
         return unknown_store(store, known, "the index that is searched")

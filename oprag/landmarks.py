@@ -171,17 +171,17 @@ def _read_heading(metadata: Mapping[str, Any]) -> str:
     for keys in _LEVELS:
         found = [metadata[key] for key in keys if key in metadata]
         if found:
-            return _join(found)
+            return _join_titles(found)
     path = metadata.get("header_path")
     if isinstance(path, str):  # LlamaIndex: `/Lease/Rent/`, without the last heading
-        return _join(path.strip("/").split("/"))
+        return _join_titles(path.strip("/").split("/"))
     docling = metadata.get("dl_meta")
     inner = docling.get("headings") if isinstance(docling, Mapping) else None
     listed = metadata.get("headings", inner)
-    return _join(listed) if isinstance(listed, (list, tuple)) else ""
+    return _join_titles(listed) if isinstance(listed, (list, tuple)) else ""
 
 
-def _join(titles: Sequence[Any]) -> str:
+def _join_titles(titles: Sequence[Any]) -> str:
     return BETWEEN.join(title for title in titles if isinstance(title, str) and title)
 
 

@@ -35,7 +35,11 @@ def require(
         )
         raise MissingDependencyError(message, package=package, extra=extra) from error
     installed = found.__version__ if at_least else ""
-    if not at_least or not installed or _release(installed) >= _release(at_least):
+    if (
+        not at_least
+        or not installed
+        or _read_release(installed) >= _read_release(at_least)
+    ):
         return found
     package = module.replace(".", "_")
     message = (
@@ -49,7 +53,7 @@ def require(
     )
 
 
-def _release(version: str) -> list[int]:
+def _read_release(version: str) -> list[int]:
     """Return the numbers at the beginning of a version: `"0.3.68rc1"` is 0.3.68."""
     numbers = re.match(r"[\d.]*", version)
     return [int(part) for part in numbers[0].split(".") if part] if numbers else []

@@ -110,7 +110,7 @@ class Conversations(Generic[_Read]):
         Yields:
             The conversation of these messages, and no others.
         """
-        conversation = self._take(messages, numbers)
+        conversation = self._take_longest(messages, numbers)
         for message in messages[len(conversation.messages) :]:
             seen, numbered = conversation.seen, conversation.numbers
             read = self._read_one(message, seen, numbered)
@@ -118,9 +118,9 @@ class Conversations(Generic[_Read]):
         try:
             yield conversation
         finally:
-            self._keep(conversation)
+            self._keep_for_later(conversation)
 
-    def _take(
+    def _take_longest(
         self, messages: Sequence[Any], numbers: CitationNumbers | None
     ) -> Conversation[_Read]:
         """Return the conversation that has most of these messages, and no others."""
@@ -136,7 +136,7 @@ class Conversations(Generic[_Read]):
                 return best
         return Conversation(numbers, best.messages[:most])
 
-    def _keep(self, conversation: Conversation[_Read]) -> None:
+    def _keep_for_later(self, conversation: Conversation[_Read]) -> None:
         with self._lock:
             self._kept.append(conversation)
             kept = sum(len(each.messages) for each in self._kept)

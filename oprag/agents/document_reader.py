@@ -98,14 +98,14 @@ class DocumentReader:
             InvalidOptionError: It has no such page, or no such characters.
             BudgetTooSmallError: Not even a word fits.
         """
-        name, shown, full = yield from self._find(document)
-        part = _part_of(shown, full, page)
+        name, shown, full = yield from self._find_document(document)
+        part = _choose_page(shown, full, page)
         text = part.text
         first, last = _span_in(text, start, end)
 
         def page_to(stop: int) -> ToolReply:
             span = Span(first, stop)
-            passage = _passage(name, shown, part, span, exact=full.exact)
+            passage = _make_passage(name, shown, part, span, exact=full.exact)
             read = render([passage], citations=True)
             if stop < last:
                 read += f"\n\n[goes on at character {stop} of {len(text)}]"
@@ -127,8 +127,8 @@ class DocumentReader:
 
     def outline(self, document: Named) -> Effects[ToolReply]:
         """List headings, or how paragraphs begin, each with its characters."""
-        _, _, full = yield from self._find(document)
-        parts, lines = _parts(full), []
+        _, _, full = yield from self._find_document(document)
+        parts, lines = _split_pages(full), []
         for label, (text, *_) in parts.items():
             titles = [(each.start, each.title) for each in find_headings(text)]
             if not titles:
@@ -146,7 +146,7 @@ class DocumentReader:
         self, containing: Annotated[str, "Part of the name."] = ""
     ) -> Effects[ToolReply]:
         """List documents by their names in citations, with their lengths."""
-        shown = yield from self._shown()
+        shown = yield from self._list_shown_names()
         names = sorted((each, own) for own, each in shown.items() if containing in each)
         lines = []
         for each, own in names[:_MOST_LISTED]:
@@ -155,7 +155,7 @@ class DocumentReader:
             except OpragError as error:
                 lines.append(f"{each}: can be searched, not read ({error.message})")
                 continue
-            parts = _parts(found)
+            parts = _split_pages(found)
             pages = "" if "" in parts else f"{count_nouns(len(parts), 'page')}, "
             length = sum(len(part.text) for part in parts.values())
             lines.append(f"{each}: {pages}{length:,} characters")
@@ -163,13 +163,13 @@ class DocumentReader:
             lines.append(f"{left:,} more: give a part of the name as `containing`.")
         return ToolReply("\n".join(lines) or "No such document is listed here.")
 
-    def _find(self, document: str) -> Effects[tuple[str, str, FullText]]:
+    def _find_document(self, document: str) -> Effects[tuple[str, str, FullText]]:
         """Find own name, shown name and text of a document."""
         try:
             shown = name_for_readers({document: document})[document]
             return (yield from self._named(document, shown))
         except DocumentNotFoundError:
-            names = yield from self._shown()
+            names = yield from self._list_shown_names()
         name = find_meant(document, names)
         return (yield from self._named(name, names[name]))
 
@@ -182,7 +182,7 @@ class DocumentReader:
             raise
         return name, shown, found
 
-    def _shown(self) -> Effects[dict[str, str]]:
+    def _list_shown_names(self) -> Effects[dict[str, str]]:
         names = yield describe_work(self._source.called)
         return name_for_readers(names)
 
@@ -195,7 +195,7 @@ def answer_refusal(steps: Effects[ToolReply]) -> Effects[ToolReply]:
         return ToolReply(error.message)
 
 
-class _Part(NamedTuple):
+class _Page(NamedTuple):
     """A page of a document, or all of it."""
 
     text: str
@@ -204,18 +204,18 @@ class _Part(NamedTuple):
     """Its name for readers; None for a document of one text."""
 
 
-def _parts(full: FullText) -> dict[str, _Part]:
-    """Return the parts by their names for readers; "" for one text."""
+def _split_pages(full: FullText) -> dict[str, _Page]:
+    """Return the pages by their names for readers; "" for one text."""
     if not full.pages:
-        return {"": _Part(full.text)}
+        return {"": _Page(full.text)}
     return {
-        name: _Part(full.text[slice(*span)], metadata, name)
+        name: _Page(full.text[slice(*span)], metadata, name)
         for name, (metadata, span) in zip(full.page_names(), full.pages, strict=True)
     }
 
 
-def _part_of(name: str, full: FullText, page: str | int | None) -> _Part:
-    parts = _parts(full)
+def _choose_page(name: str, full: FullText, page: str | int | None) -> _Page:
+    parts = _split_pages(full)
     for label in (str(page or ""), f"page {page}"):
         if label in parts:
             return parts[label]
@@ -240,7 +240,9 @@ def _span_in(text: str, start: int | None, end: int | None) -> Span:
     raise InvalidOptionError(message, option="start", value=start)
 
 
-def _passage(name: str, shown: str, part: _Part, span: Span, *, exact: bool) -> Passage:
+def _make_passage(
+    name: str, shown: str, part: _Page, span: Span, *, exact: bool
+) -> Passage:
     number = as_number(part.metadata.get(PART_INDEX))
     named = {key: part.metadata[key] for key in PART_KEYS if key in part.metadata}
     chunk = Chunk(

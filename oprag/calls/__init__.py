@@ -20,7 +20,7 @@ from oprag.calls.dialogue import (
     PromptSize,
     ReadDocuments,
     Reply,
-    ask,
+    ask_model,
     frame_tokens,
 )
 from oprag.calls.driver import Answering, ModelCall, aanswer, answer
@@ -39,8 +39,8 @@ from oprag.calls.replies import (
     Finish,
     StreamEnd,
     field_of,
+    read_message_text,
     strip_reasoning,
-    text_of,
     well_formed,
 )
 from oprag.calls.secrets import hide_secrets, keep_secret
@@ -68,7 +68,7 @@ __all__ = [
     "TokenUsage",
     "aanswer",
     "answer",
-    "ask",
+    "ask_model",
     "by_call",
     "carried",
     "check_prompt",
@@ -82,9 +82,9 @@ __all__ = [
     "keep_secret",
     "qa_prompt",
     "read_error_message",
+    "read_message_text",
     "read_prices",
     "strip_reasoning",
-    "text_of",
     "well_formed",
     "word_in_reply",
 ]

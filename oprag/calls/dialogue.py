@@ -154,7 +154,7 @@ class PromptedModel(Protocol):
         """Name the model that a prompt is for; None if unknown."""
 
 
-def ask(
+def ask_model(
     call: CallModel,
     model: PromptedModel,
     ledger: Ledger,

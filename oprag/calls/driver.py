@@ -91,7 +91,7 @@ class ModelCall(ABC):
     async def astream_outputs(self, *, streaming: bool) -> AsyncGenerator[Any, None]:
         """Async version of `stream_outputs`."""
         streaming &= self._may_stream
-        pieces = self._astream() if streaming else _only(self._aask())
+        pieces = self._astream() if streaming else _yield_only(self._aask())
         if inspect.isawaitable(pieces):
             pieces = await pieces
         try:
@@ -112,15 +112,15 @@ class ModelCall(ABC):
     def _feed(self, piece: Any, *, whole: bool) -> list[Any]:
         self._end.see(piece)
         text = self.read(piece, whole=whole)
-        return self._release(self._detector.feed(text, called=self.called))
+        return self._emit(self._detector.feed(text, called=self.called))
 
     def _finish(self, *, streaming: bool) -> list[Any]:
         if streaming:
-            self._end.check()
+            self._end.check_complete()
         cut = self._end.cut is not None
-        return self._release(self._detector.finish(cut=cut, called=self.called))
+        return self._emit(self._detector.finish(cut=cut, called=self.called))
 
-    def _release(self, text: str) -> list[Any]:
+    def _emit(self, text: str) -> list[Any]:
         output = [*self._answering.format_piece(self._request, text)] if text else []
         self._answering.shown |= bool(output)
         return output
@@ -142,7 +142,7 @@ class ModelCall(ABC):
         return Reply(text, declined, usage, seconds, finish=finish, shown=shown)
 
 
-async def _only(reply: Awaitable[Any]) -> AsyncGenerator[Any, None]:
+async def _yield_only(reply: Awaitable[Any]) -> AsyncGenerator[Any, None]:
     yield await reply
 
 

@@ -15,7 +15,7 @@ _REASONING = re.compile(r"\s*<(think|thinking)>")
 """The start of the reasoning that some servers send before the reply."""
 
 
-def text_of(reply: Any) -> str:
+def read_message_text(reply: Any) -> str:
     """Return the text of a client's message or of a plain completion."""
     text = reply if isinstance(reply, str) else reply.text
     # A method in LangChain 0.3, a string in 1.x.
@@ -82,7 +82,7 @@ class StreamEnd:
         >>> from types import SimpleNamespace
         >>> end = StreamEnd()
         >>> end.see(SimpleNamespace(response_metadata={"model_provider": "openai"}))
-        >>> end.check()
+        >>> end.check_complete()
         Traceback (most recent call last):
         ConnectionError: The reply was broken off: its stream has no finish reason.
     """
@@ -110,7 +110,7 @@ class StreamEnd:
                 )
                 self.cut = _CUTS.get(word, self.cut)
 
-    def check(self) -> None:
+    def check_complete(self) -> None:
         """Make sure, after the last piece, that the reply is whole.
 
         Raises:

@@ -54,7 +54,7 @@ class _Contents(NamedTuple):
     """Hashes of the ids and texts of the chunks read."""
 
     @staticmethod
-    def make(
+    def record(
         rows: int | None, chunks: Sequence[StoredChunk], hits: Sequence[Hit]
     ) -> _Contents:
         """Record the chunks read beside hits, with ids only if the hits have theirs."""
@@ -63,7 +63,7 @@ class _Contents(NamedTuple):
         pairs = [(chunk.id if has_ids else None, chunk.text) for chunk in chunks]
         return _Contents(rows, frozenset(map(hash, pairs)))
 
-    def holds(self, rows: int | None, hits: Sequence[Hit]) -> bool:
+    def is_current(self, rows: int | None, hits: Sequence[Hit]) -> bool:
         """Return whether the store has as many rows, and hits are among those read.
 
         A page may be written anew with the same texts in another order: their ids
@@ -81,9 +81,9 @@ class _Known(NamedTuple):
     contents: _Contents
     chains: DocumentChains
 
-    def holds(self, rows: int | None, hits: Sequence[Hit]) -> bool:
+    def is_current(self, rows: int | None, hits: Sequence[Hit]) -> bool:
         """Return whether nothing shows that the document was changed since then."""
-        return self.contents.holds(rows, hits) and self.chains.holds(hits)
+        return self.contents.is_current(rows, hits) and self.chains.holds(hits)
 
 
 class Overlaps:
@@ -134,7 +134,7 @@ class Overlaps:
         reports: _Reports = {}
         ordered: Any = first
         if unplaced:
-            places, reports = yield from self._read(unplaced, hits, chunks)
+            places, reports = yield from self._find_places(unplaced, hits, chunks)
             if places:
                 try:
                     ordered = yield arrange_at(places)
@@ -145,7 +145,7 @@ class Overlaps:
         problems = [_report(each, reports, is_kept=True) for each in ordered.problems]
         return replace(ordered, problems=tuple(problems)) if reports else ordered
 
-    def _read(
+    def _find_places(
         self, unplaced: Sequence[Unplaced], hits: Sequence[Hit], chunks: SearchedChunks
     ) -> Effects[tuple[dict[int, ChainedPlace], _Reports]]:
         places: dict[int, ChainedPlace] = {}
@@ -175,9 +175,9 @@ class Overlaps:
         search = _describe(chunks)
         key = _Key(search or "", document.key, document.selected_by)
         known = self._known.get(key)
-        if known is not None and known.holds(count, hits):
+        if known is not None and known.is_current(count, hits):
             return known.chains
-        read = yield from self._document(document, hits, chunks, count, search)
+        read = yield from self._read_document(document, hits, chunks, count, search)
         if read is None:
             return None
         wanted, found = read
@@ -185,10 +185,10 @@ class Overlaps:
             [make_hit(chunk) for chunk in found], wanted, scoped=not chunks.filtered
         )
         if search is not None:
-            self._keep(key, _Known(_Contents.make(count, found, hits), chains))
+            self._remember(key, _Known(_Contents.record(count, found, hits), chains))
         return chains
 
-    def _keep(self, key: _Key, known: _Known) -> None:
+    def _remember(self, key: _Key, known: _Known) -> None:
         with self._changing:
             self._known[key] = known
             self._known.move_to_end(key)
@@ -197,7 +197,7 @@ class Overlaps:
                 _, dropped = self._known.popitem(last=False)
                 kept -= len(dropped.chains)
 
-    def _document(
+    def _read_document(
         self,
         document: Unplaced,
         hits: Sequence[Hit],
@@ -241,14 +241,14 @@ class Overlaps:
         if count is not None and count > _SCANNED:
             return None
         kept = None if search is None else self._rows.get(search)
-        if kept is not None and count is not None and kept[0].holds(count, hits):
+        if kept is not None and count is not None and kept[0].is_current(count, hits):
             return kept[1]
         rows = yield from chunks.first(_SCANNED + 1)
         if len(rows) > _SCANNED:
             return None
         if search is not None and count is not None:
             with self._changing:
-                self._rows = {search: (_Contents.make(count, rows, hits), rows)}
+                self._rows = {search: (_Contents.record(count, rows, hits), rows)}
         return rows
 
 

@@ -126,7 +126,7 @@ def check_hits(
         _note_dropped(dropped, "blank", chunks, located)
         chunks = deduplicate(located)
         _note_dropped(dropped, "duplicate", located, chunks)
-        texts.check()
+        texts.check_any_found()
     if errors and not warns:
         raise next(iter(errors.values()))
     chunks = [*map(_keep_problem, chunks)]

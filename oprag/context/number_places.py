@@ -49,7 +49,7 @@ class NumberPlace(NamedTuple):
         """The facts that it shares with a passage of the same number."""
         return self.key, self.part, self.spans, self.hash
 
-    def holds(self, text: str) -> bool:
+    def is_of_text(self, text: str) -> bool:
         """Return whether a text is the passage's."""
         return len(text) == self.length and text_hash(text) == self.hash
 

@@ -180,7 +180,7 @@ class CitationNumbers:
         self._carried[id(carried)] = carried
         first, last, places = carried["first"], carried["last"], carried["places"]
         if (first, last, places) not in self._taken:
-            self._fill(first, unpack_places(places) if places else [])
+            self._enter_places(first, unpack_places(places) if places else [])
             self.pass_over(last)
             self._taken.add((first, last, places))
 
@@ -195,9 +195,9 @@ class CitationNumbers:
             InvalidOptionError: A number means another passage here.
         """
         if other is not self:
-            self._fill(1, other._entries, way_out)
+            self._enter_places(1, other._entries, way_out)
 
-    def _fill(
+    def _enter_places(
         self, first: int, places: Sequence[NumberPlace], way_out: str | None = None
     ) -> None:
         for number, entry in enumerate(places, start=first):
@@ -284,7 +284,7 @@ class CitationNumbers:
             start = found.start() + len(header(number, passage))
             end = start + length_written(conversation, start, entry.length)
             text = unescape_marks(conversation[start:end])
-            if entry.holds(text):
+            if entry.is_of_text(text):
                 shown[number] = entry.passage(number, text)
         return shown
 
@@ -340,7 +340,7 @@ class CitationNumbers:
                 continue
             of = pieces.get((entry.key, entry.part), [])
             text, first = _join_text(entry.spans, of)
-            if not entry.holds(text):
+            if not entry.is_of_text(text):
                 first = texts.get(entry.hash)
                 text = "" if first is None else first.text
             chunk = None if first is None else first.chunks[0]

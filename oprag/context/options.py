@@ -179,7 +179,7 @@ class TextsByName:
         self._asked[name] = True
         return found if found.exact else None
 
-    def check(self) -> None:
+    def check_any_found(self) -> None:
         """Refuse a source that has none of the documents that were asked for.
 
         Raises:

@@ -92,7 +92,7 @@ def build_passages(chunks: Sequence[Chunk], options: ContextOptions) -> list[Pas
         texts = options.source_text()
         passages = merge_adjacent(ordered, source_text=texts)
         if texts is not None:
-            texts.check()
+            texts.check_any_found()
     else:
         passages = list(map(single_passage, ordered))
     if options.order == "rank":

@@ -70,7 +70,9 @@ def _place_document(
             problems[document] = report_not_located(chunks, without, known=False)
         return chunks
     source = full.text
-    chunks = [_compare(chunk, source) for chunk in _place_on_pages(full, chunks)]
+    chunks = [
+        _compare_with_source(chunk, source) for chunk in _place_on_pages(full, chunks)
+    ]
     written = [_is_written(chunk, source) for chunk in chunks]
     if all(written) and not without:
         return _set_pages(chunks, full)
@@ -81,7 +83,7 @@ def _place_document(
     _find_on_pages(full, chunks, locations)
     _find_by_parents(source, chunks, locations)
     placed = [
-        _place(chunk, location, source, is_right=is_right)
+        _apply_location(chunk, location, source, is_right=is_right)
         for chunk, location, is_right in zip(chunks, locations, written, strict=True)
     ]
     unproved = [
@@ -223,7 +225,7 @@ def _place_on_pages(full: FullText, chunks: list[Chunk]) -> list[Chunk]:
     return compared
 
 
-def _compare(chunk: Chunk, source: str) -> Chunk:
+def _compare_with_source(chunk: Chunk, source: str) -> Chunk:
     """Compare a chunk with the text at its place, which proves it."""
     if chunk.part is not None or chunk.span is None:
         return chunk
@@ -266,7 +268,9 @@ def _sort_by_number(chunks: Sequence[Chunk]) -> list[int] | None:
     return sorted(range(len(chunks)), key=known.__getitem__)
 
 
-def _place(chunk: Chunk, location: Location, source: str, *, is_right: bool) -> Chunk:
+def _apply_location(
+    chunk: Chunk, location: Location, source: str, *, is_right: bool
+) -> Chunk:
     """Give a chunk the place that was found, unless its own is right and known."""
     is_scoped = location.span is None or chunk.scoped
     if is_right and is_scoped and chunk.span is not None and chunk.part is None:

@@ -43,7 +43,7 @@ _TO_RANK = 2
 """Characters that are read by worth for each that is read by rank."""
 
 
-class Piece(NamedTuple):
+class Segment(NamedTuple):
     """A candidate, or a slice of one."""
 
     chunk: Chunk
@@ -94,7 +94,7 @@ def rank_segments(chunks: Sequence[Chunk], *, budget: int) -> list[Chunk]:
 
 def split_into_segments(
     members: Sequence[Chunk], lenders: Container[int]
-) -> Iterator[Piece]:
+) -> Iterator[Segment]:
     """Cut candidates of one text wherever one begins or ends, in reading order.
 
     Args:
@@ -133,7 +133,7 @@ def split_into_segments(
         if (of := best[number]) is not None:
             worth = own[number] + _LENT * (before[number] + behind[number])
             found = whole[number] or slice_of(of, start, end)
-            yield Piece(found, end - start, of.rank, worth)
+            yield Segment(found, end - start, of.rank, worth)
 
 
 def _carry_forward(worths: Sequence[float], left: Sequence[float]) -> list[float]:

@@ -32,12 +32,12 @@ _Piece: TypeAlias = tuple[Span | None, str]
 a known place."""
 
 _TURN = itemgetter(1)
-"""The turn in which a piece came, from its entry in `_Pieces`."""
+"""The turn in which a piece came, from its entry in `_ShownPieces`."""
 _NO_CHANCE = 40
 """Characters that do not occur twice in one document by chance."""
 
 
-class _Pieces:
+class _ShownPieces:
     """The shown pieces of one text, found by their places."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Seen:
     """
 
     def __init__(self, shown: SeenLike = ()) -> None:
-        self._pieces: dict[str, dict[_Source, _Pieces]] = {}
+        self._pieces: dict[str, dict[_Source, _ShownPieces]] = {}
         self._before: Seen | None = None
         self.add(shown)
 
@@ -94,7 +94,7 @@ class Seen:
         """
         single = isinstance(shown, (str, Passage, Mapping))
         if single or not isinstance(shown, Iterable):
-            raise _refuse("seen=", shown)
+            raise _refuse_entry("seen=", shown)
         for number, entry in enumerate(shown):
             if isinstance(entry, Passage):
                 of = entry.chunks[0]
@@ -121,8 +121,8 @@ class Seen:
         read: list[Chunk] = []
         for chunk in chunks:
             unread += shown._unread(chunk)
-            read += self._read(chunk)
-            shown._add_text(chunk.text, _spans(chunk), chunk)
+            read += self._cut_read(chunk)
+            shown._add_text(chunk.text, _list_spans(chunk), chunk)
         return unread, read
 
     def numbers_of(self, read: Iterable[Chunk]) -> list[int]:
@@ -150,9 +150,9 @@ class Seen:
         return list(numbers)
 
     def _unread(self, chunk: Chunk) -> Iterator[Chunk]:
-        if self._holds(chunk):
+        if self._has_shown(chunk):
             return
-        places = locate_spans(chunk.text, _spans(chunk)) or []
+        places = locate_spans(chunk.text, _list_spans(chunk)) or []
         known = [self._find_read(chunk, *place) for place in places]
         if not any(known):
             yield chunk
@@ -163,22 +163,22 @@ class Seen:
                 if not text.isspace():
                     yield slice_of(chunk, start, end, text)
 
-    def _read(self, chunk: Chunk) -> Iterator[Chunk]:
-        if self._holds(chunk):
+    def _cut_read(self, chunk: Chunk) -> Iterator[Chunk]:
+        if self._has_shown(chunk):
             yield chunk._replace(position=None, span=None)
             return
-        for span, offset in locate_spans(chunk.text, _spans(chunk)) or ():
+        for span, offset in locate_spans(chunk.text, _list_spans(chunk)) or ():
             for start, end in self._find_read(chunk, span, offset):
                 text = chunk.text[start - offset : end - offset]
                 yield slice_of(chunk, start, end, text)
 
-    def _holds(self, chunk: Chunk) -> bool:
+    def _has_shown(self, chunk: Chunk) -> bool:
         """Return whether a shown text has all of this one, unless both have a place.
 
         Such a chunk is never cut: that would be a guess.
         """
         text = chunk.text
-        placed = locate_spans(text, _spans(chunk)) is not None
+        placed = locate_spans(text, _list_spans(chunk)) is not None
         for part, pieces in self._find_shown(chunk):
             if part != chunk.part and None not in {part, chunk.part}:
                 continue
@@ -190,7 +190,7 @@ class Seen:
     def _add_text(
         self, text: str, spans: Sequence[Span], chunk: Chunk, number: int | None = None
     ) -> None:
-        document, source = _source_of(chunk)
+        document, source = _identify_source(chunk)
         places = locate_spans(text, spans)
         if places is None:
             self._add_piece(document, source, (None, text), number)
@@ -206,7 +206,7 @@ class Seen:
             ):
                 self._add_piece(document, (part, ""), (Span(start, end), ""))
             case _:
-                raise _refuse(f"seen[{number}]", entry)
+                raise _refuse_entry(f"seen[{number}]", entry)
 
     def _add_piece(
         self, document: str, source: _Source, piece: _Piece, number: int | None = None
@@ -214,10 +214,12 @@ class Seen:
         span, text = piece
         is_empty = not text if span is None else span.start >= span.end
         if not is_empty:
-            of = self._pieces.setdefault(document, {}).setdefault(source, _Pieces())
+            of = self._pieces.setdefault(document, {}).setdefault(
+                source, _ShownPieces()
+            )
             of.add(piece, number)
 
-    def _find_shown(self, chunk: Chunk) -> Iterator[tuple[int | None, _Pieces]]:
+    def _find_shown(self, chunk: Chunk) -> Iterator[tuple[int | None, _ShownPieces]]:
         """Yield the shown pieces of its document; an unknown version matches any."""
         version = _version_of(chunk)
         names = [chunk.document_key, chunk.document_name]
@@ -262,7 +264,7 @@ def _shows(piece: _Piece, chunk: Chunk) -> bool:
     return _overlap(chunk, chunk.span, chunk.span.start, piece) is not None
 
 
-def _refuse(where: str, found: Any) -> InvalidOptionError:
+def _refuse_entry(where: str, found: Any) -> InvalidOptionError:
     message = (
         f"{where} is {describe_type(found)}. It takes a list of passages, or of "
         "[document, part, start, end] for each span, part None for a document of "
@@ -271,7 +273,7 @@ def _refuse(where: str, found: Any) -> InvalidOptionError:
     return InvalidOptionError(message, option="seen", value=found)
 
 
-def _source_of(chunk: Chunk) -> tuple[str, _Source]:
+def _identify_source(chunk: Chunk) -> tuple[str, _Source]:
     """Return a chunk's document, by its name, and its source.
 
     Of several stores that have the document, not all have a key.
@@ -284,7 +286,7 @@ def _version_of(chunk: Chunk) -> str:
     return version_text(chunk.metadata.get(DOC_VERSION))
 
 
-def _spans(chunk: Chunk) -> Sequence[Span]:
+def _list_spans(chunk: Chunk) -> Sequence[Span]:
     return () if chunk.span is None else read_spans(chunk.metadata, chunk.span)
 
 

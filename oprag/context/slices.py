@@ -13,7 +13,7 @@ from oprag.context.budget import LONG_TOKEN
 from oprag.context.options import ContextOptions, Widen
 from oprag.context.passages import find_verified_text
 from oprag.context.pieces import is_sliceable, slice_of
-from oprag.context.recall import Piece, split_into_segments
+from oprag.context.recall import Segment, split_into_segments
 from oprag.metadata import is_in_all
 from oprag.ordering import group_by_document
 from oprag.positions import PART_KEYS
@@ -46,7 +46,7 @@ def cut_neighbours(
     texts, budget = options.source_text(), options.require_budget()
     left = LONG_TOKEN * budget if budget else sys.maxsize
     first = max((chunk.rank for chunk in chunks), default=0) + 1
-    found: list[Piece] = []
+    found: list[Segment] = []
     for members in group_by_document(chunks).values():
         whole = [c for c in members if c.part is None and is_sliceable(c)]
         hits = [c for c in whole if c.position and c.position[-2:] == c.span]

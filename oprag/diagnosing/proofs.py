@@ -66,7 +66,7 @@ def prove(
         read = [
             _prove(members, source, recorded, orders) for source in sources.texts(name)
         ]
-        found.append(max(read, key=_fit))  # the first of equals
+        found.append(max(read, key=_rate_fit))  # the first of equals
     return found
 
 
@@ -82,7 +82,7 @@ def _prove(
         _verdict(source, chunk, location, shifts)
         for chunk, location in zip(recorded, placement.locations, strict=True)
     ]
-    holds = [_holds(source, chunk) for chunk in recorded]
+    holds = [_is_slice(source, chunk) for chunk in recorded]
     return ProvedDocument(members, placement, verdicts, holds, source)
 
 
@@ -122,7 +122,7 @@ def _keep_undisputed(
     return Placement(locations, None)
 
 
-def _fit(document: ProvedDocument) -> tuple[bool, int, int]:
+def _rate_fit(document: ProvedDocument) -> tuple[bool, int, int]:
     """Return how well a text fits the chunks: whole, at recorded places, how many.
 
     Words between two tags are both in the raw page and in the displayed one. A cover
@@ -145,7 +145,7 @@ def _orders(group: Sequence[Hit]) -> Iterator[Order]:
     yield Order(range(len(group)), recorded=False)
 
 
-def _holds(source: str, chunk: Chunk) -> bool | None:
+def _is_slice(source: str, chunk: Chunk) -> bool | None:
     if chunk.span is None or chunk.part is not None:
         return None
     there = squeeze(source[slice(*chunk.span)])

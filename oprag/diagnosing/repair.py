@@ -137,14 +137,14 @@ def _is_harmed(
     stamped = any(TEXT_HASH in chunk.metadata for chunk in before)
     if not (damaged or stamped):
         return False
-    old, new = _text(name, before), _text(name, after)
+    old, new = _rebuild_text(name, before), _rebuild_text(name, after)
     if new is None or new == old:
         return new is None
     worse = old is not None and old.exact > new.exact
     return worse or squeeze(new.text) not in texts
 
 
-def _text(name: str, chunks: Sequence[Hit]) -> FullText | None:
+def _rebuild_text(name: str, chunks: Sequence[Hit]) -> FullText | None:
     stored = [chunk.source for chunk in chunks]
     try:
         return rebuild(name, stored, exact=False, warns=False)
@@ -178,7 +178,7 @@ def _renew_version(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     group = [chunks[i] for i in document.members]
     names = {DOC_KEY: document_key(name), DOC_URI: name}
-    if (full := _text(name, group)) is not None:
+    if (full := _rebuild_text(name, group)) is not None:
         # Its own hash proves that this text is whole. If the source differs, it was
         # changed since. If it does not, places count from the start of a page.
         places = _correct_places(full, group, document)

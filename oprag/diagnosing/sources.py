@@ -35,7 +35,7 @@ class Sources:
 
     def __init__(self, documents: SourceLike) -> None:
         self._source = document_source(documents)
-        self.texts = lru_cache(_KEPT)(self._find)
+        self.texts = lru_cache(_KEPT)(self._find_texts)
         """The candidate texts of each name, the likeliest first."""
         self._knows = cache(lambda name: bool(self.texts(name)))
 
@@ -52,7 +52,7 @@ class Sources:
             The numbers of the chunks of each document, in the order of `chunks`, and
             those of the chunks for which none was found.
         """
-        found = [self._name(chunk, document_key) for chunk in chunks]
+        found = [self._find_known_name(chunk, document_key) for chunk in chunks]
         pairs = enumerate(zip(found, chunks, strict=True))
         nameless = [i for i, (n, c) in pairs if n is None and not is_own(c.metadata)]
         for i, holder in self._match_by_text(chunks, nameless):
@@ -68,7 +68,7 @@ class Sources:
 
         If the documents cannot be listed, the known names are left out.
         """
-        tried = dict.fromkeys(_names(hit, document_key))
+        tried = dict.fromkeys(_list_names(hit, document_key))
         tried.pop(str(hit.metadata.get(DOC_KEY)), None)  # says nothing to people
         names = " and ".join(map(repr, tried))
         wanted = f"looked for {names}" if names else "names no document"
@@ -78,18 +78,18 @@ class Sources:
         more = f" and {len(there) - _LISTED:,} more" if len(there) > _LISTED else ""
         return f"{wanted}; given are {', '.join(map(repr, there[:_LISTED]))}{more}"
 
-    def _name(self, chunk: Hit, key: DocumentKey | None) -> str | None:
+    def _find_known_name(self, chunk: Hit, key: DocumentKey | None) -> str | None:
         """Return the first of a chunk's names that the source knows."""
         stored = chunk.source.metadata
         own = is_own(stored) and DOC_VERSION in stored
-        for name in _names(chunk, key):
+        for name in _list_names(chunk, key):
             if own and key_of(name) != stored[DOC_KEY]:
                 continue
             if self._knows(name):
                 return name
         return None
 
-    def _find(self, name: str) -> tuple[str, ...]:
+    def _find_texts(self, name: str) -> tuple[str, ...]:
         readings = getattr(self._source, "readings", None)
         try:
             return tuple(readings(name)) if readings else (self._source.get(name),)
@@ -111,7 +111,7 @@ class Sources:
                 yield i, found[0]
 
 
-def _names(hit: Hit, document_key: DocumentKey | None) -> Iterator[str]:
+def _list_names(hit: Hit, document_key: DocumentKey | None) -> Iterator[str]:
     identity = identify_document(hit, document_key)
     key = identity.key if identity else ""
     yield from (name for name in (uri_of(hit.metadata, key), key) if name)

@@ -161,11 +161,11 @@ class Verification(NamedTuple):
             hits, errors = [taken.chunks[i] for i in group.members], unread
             try:
                 if self.full is not None and group.key:
-                    yield load_texts_then(reading, partial(_read, hits))
+                    yield load_texts_then(reading, partial(_read_full_texts, hits))
                 # Chunks without a document name cannot be read in full.
                 errors = refused if self.full is None or group.key else unread
                 found = yield load_texts_then(
-                    strict, partial(self.find or _order, hits)
+                    strict, partial(self.find or _order_document, hits)
                 )
                 if self.read_found is not None:
                     errors = unread
@@ -212,22 +212,22 @@ class Verification(NamedTuple):
     @property
     def _is_kept(self) -> bool:
         """Whether chunks that cannot be ordered are kept, with a warning."""
-        return all(each.on_problem == "warn" for each in self._chain)
+        return all(each.on_problem == "warn" for each in self._ordering_options)
 
     @property
-    def _chain(self) -> list[ContextOptions]:
+    def _ordering_options(self) -> list[ContextOptions]:
         """The options of all components that order chunks, this one's last."""
         chain: list[ContextOptions] = []
         for each in self.inside:
             if isinstance(each, Verifiable):
-                chain += each._verification()._chain  # noqa: SLF001 -- above
+                chain += each._verification()._ordering_options  # noqa: SLF001 -- above
             elif hasattr(each, "context_options"):  # a postprocessor
                 chain.append(each.context_options())
         return [*chain, self.options]
 
     @property
     def _strict(self) -> ContextOptions:
-        for options in self._chain:
+        for options in self._ordering_options:
             if options.documents is not None or options.on_problem == "error":
                 break  # the first that finds places, or refuses chunks without
         merges = options.merge or options.selection == "recall"
@@ -301,7 +301,7 @@ def _say_once(messages: Sequence[str]) -> str:
     return " ".join(dict.fromkeys([*first, *rest]))
 
 
-def _read(hits: Sequence[Hit], options: ContextOptions) -> None:
+def _read_full_texts(hits: Sequence[Hit], options: ContextOptions) -> None:
     """Read the full texts of a document's chunks, the way Self-Route does."""
     source: Any = options.documents
     named = replace(options, documents=None, on_problem="warn")
@@ -310,7 +310,7 @@ def _read(hits: Sequence[Hit], options: ContextOptions) -> None:
         source.read(name)
 
 
-def _order(hits: Sequence[Hit], options: ContextOptions) -> None:
+def _order_document(hits: Sequence[Hit], options: ContextOptions) -> None:
     """Put the chunks of a document in order, or raise the error of a question."""
     arrange(hits, options)
     if options.merge and options.documents is not None:  # test that gaps are filled

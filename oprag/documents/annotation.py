@@ -89,10 +89,12 @@ def annotate_chunks(
     orders = [
         list(range(len(part.chunks)))
         if just_split
-        else _order(name, part, believed=believed)
+        else _order_part(name, part, believed=believed)
         for part in parts
     ]
-    located = [_locate(part, order) for part, order in zip(parts, orders, strict=True)]
+    located = [
+        _locate_part(part, order) for part, order in zip(parts, orders, strict=True)
+    ]
     pairs = zip(parts, orders, located, strict=True)
     for part, order, locations in () if just_split else pairs:
         _refuse_likeness(name, part, order, locations)
@@ -143,7 +145,7 @@ def replace_positions(
     return kept
 
 
-def _order(name: str, part: SourcePart, *, believed: bool) -> list[int]:
+def _order_part(name: str, part: SourcePart, *, believed: bool) -> list[int]:
     order, doubtful = given_order(part.text, part.chunks, believed=believed)
     if order is None:
         raise _several_orders(name, part, doubtful)
@@ -183,7 +185,7 @@ def _several_orders(
     )
 
 
-def _locate(part: SourcePart, order: Sequence[int]) -> list[Location]:
+def _locate_part(part: SourcePart, order: Sequence[int]) -> list[Location]:
     found = locate(part.text, [part.chunks[i] for i in order])
     return [location for _, location in sorted(zip(order, found, strict=True))]
 

@@ -39,7 +39,7 @@ def read_folder(folder: str | Path, before: str = "") -> Iterator[FolderFile]:
     """
     source = document_source(Path(folder))
     for name in source.names():
-        yield _read(source, name, before + name)
+        yield _read_file(source, name, before + name)
 
 
 def count_files(folder: str | Path) -> int:
@@ -47,7 +47,7 @@ def count_files(folder: str | Path) -> int:
     return sum(1 for _ in document_source(Path(folder)).names())
 
 
-def _read(source: DocumentSource, file: str, name: str) -> FolderFile:
+def _read_file(source: DocumentSource, file: str, name: str) -> FolderFile:
     try:
         name.encode()
         text = source.get(file)

@@ -30,11 +30,11 @@ class ForeignChunks:
     def __init__(self, hits: Iterable[Hit]) -> None:
         self._hits: dict[str, list[Hit]] = {}
         for hit in hits:
-            for name in () if is_own(hit.metadata) else _names(hit):
+            for name in () if is_own(hit.metadata) else _collect_names(hit):
                 self._hits.setdefault(name, []).append(hit)
         self._by_file: dict[str, list[str]] = {}
         for name in sorted(self._hits):
-            self._by_file.setdefault(_parts(name)[-1], []).append(name)
+            self._by_file.setdefault(_split_path(name)[-1], []).append(name)
 
     def of(self, name: str, chunks: Sequence[StoredChunk]) -> list[Hit]:
         """Return those of one document, those by its own name first.
@@ -50,17 +50,17 @@ class ForeignChunks:
         users = {k: v for k, v in first.items() if k not in (DOC_KEY, DOC_URI)}
         for own in dict.fromkeys(filter(None, [name, document_name(users)])):
             flat = ""
-            for other in self._by_file.get(_parts(own)[-1], ()):
-                if other == name or not _is_end(_parts(own), _parts(other)):
+            for other in self._by_file.get(_split_path(own)[-1], ()):
+                if other == name or not _is_end(_split_path(own), _split_path(other)):
                     continue
-                flat = flat or _text(name, chunks)
+                flat = flat or _squeeze_document(name, chunks)
                 pieces = [squeeze(hit.text) for hit in self._hits[other]]
                 if 2 * len(held(flat, pieces)) > sum(map(bool, pieces)):
                     found |= {id(hit): hit for hit in self._hits[other]}
         return [*found.values()]
 
 
-def _parts(name: str) -> tuple[str, ...]:
+def _split_path(name: str) -> tuple[str, ...]:
     return PurePosixPath(name.replace("\\", "/")).parts or (name,)
 
 
@@ -70,12 +70,12 @@ def _is_end(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     return one[-size:] == other[-size:]
 
 
-def _names(hit: Hit) -> set[str]:
+def _collect_names(hit: Hit) -> set[str]:
     named = (document_name(hit.metadata), hit.document, hit.metadata.get("ref_doc_id"))
     return {str(name) for name in named} - {"None", ""}
 
 
-def _text(name: str, chunks: Sequence[StoredChunk]) -> str:
+def _squeeze_document(name: str, chunks: Sequence[StoredChunk]) -> str:
     """Return a document without its white space; empty if it is not there whole."""
     with suppress(OpragError):
         return squeeze(rebuild(name, chunks, exact=False, warns=False).text)

@@ -153,7 +153,7 @@ class Run:
     def _write_document(self, document: WantedDocument, outcome: str = "") -> Requests:
         """Compare one document with the store, and write if enough is pending."""
         try:
-            todo = yield from self._compare(document)
+            todo = yield from self._plan_document(document)
         except _FATAL:
             raise
         except REFUSALS as error:
@@ -164,7 +164,7 @@ class Run:
             yield from self._write_alone(document, outcome)
             return
         if todo.is_empty:
-            self._record(document, outcome or todo.outcome, todo)
+            self._report_outcome(document, outcome or todo.outcome, todo)
             return
         self._pending.append((document, outcome or todo.outcome, todo))
         sizes = (max(len(each.add), len(each.delete)) for *_, each in self._pending)
@@ -185,9 +185,9 @@ class Run:
                 yield from self._write_alone(document, outcome)
         else:
             for each in pending:
-                self._record(*each)
+                self._report_outcome(*each)
 
-    def _compare(self, document: WantedDocument) -> Effects[IndexingPlan]:
+    def _plan_document(self, document: WantedDocument) -> Effects[IndexingPlan]:
         key = document_key(document.name)
         read, aread = self._store.read, self._store.aread
         found = yield Effect(partial(read, {key: None}), partial(aread, {key: None}))
@@ -208,14 +208,14 @@ class Run:
     def _write_alone(self, document: WantedDocument, outcome: str) -> Requests:
         """Compare and write one document; record its failure."""
         try:
-            todo = yield from self._compare(document)
+            todo = yield from self._plan_document(document)
             yield from self._write([todo])
         except _FATAL:
             raise
         except Exception as error:  # noqa: BLE001 -- any store error; reported
             self._fail(document.name, error)
         else:
-            self._record(document, outcome or todo.outcome, todo)
+            self._report_outcome(document, outcome or todo.outcome, todo)
 
     def _write(self, todo: Sequence[IndexingPlan]) -> Requests:
         """Add all new chunks of all plans; then delete."""
@@ -233,7 +233,7 @@ class Run:
         size = self._options.batch_size
         return (items[at : at + size] for at in range(0, len(items), size))
 
-    def _record(
+    def _report_outcome(
         self, document: WantedDocument, outcome: str, todo: IndexingPlan
     ) -> None:
         self._outcomes[outcome].append(document.name)

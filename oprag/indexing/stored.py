@@ -33,13 +33,15 @@ class StoredBefore:
         self._scopes: dict[str, str] = {}
         others: list[StoredChunk] = []
         if options.remove_missing or options.replace == "all":
-            self._read(store.read(), others)
+            self._collect(store.read(), others)
         else:
             with suppress(Exception):  # some stores can be read only by async code
-                self._read(islice(store.read(), _SAMPLE), others)
+                self._collect(islice(store.read(), _SAMPLE), others)
         self._foreign = ForeignChunks(map(make_hit, others))
 
-    def _read(self, chunks: Iterable[StoredChunk], others: list[StoredChunk]) -> None:
+    def _collect(
+        self, chunks: Iterable[StoredChunk], others: list[StoredChunk]
+    ) -> None:
         for chunk in chunks:
             if not is_own(chunk.metadata):
                 others.append(chunk)

@@ -199,7 +199,7 @@ class Retrieval(ABC, Generic[_T]):
         """Return the call of the wrapped retriever, which gives objects best first."""
 
     @abstractmethod
-    def hits_of(self, found: Sequence[_T]) -> list[Hit]:
+    def make_hits(self, found: Sequence[_T]) -> list[Hit]:
         """Make hits of objects."""
 
     @abstractmethod
@@ -236,14 +236,14 @@ class Retrieval(ABC, Generic[_T]):
         while wants_more:
             found: list[_T] = yield self.ask()
             if self.bm25 is not None or self.widen is not None:
-                found = sort_by_rank(found, self.hits_of(found), self.options)
+                found = sort_by_rank(found, self.make_hits(found), self.options)
             if self.bm25 is not None:
                 found = self._fuse_with_bm25(found, *self.bm25)
             candidates, neighbours = found, NO_NEIGHBOURS
             if self.widen is not None:
                 search = self._search_beside(found, self.widen)
                 candidates, neighbours = yield from self.find_neighbours(found, search)
-            ordered = yield from self._put_in_order(candidates, neighbours)
+            ordered = yield from self._arrange_found(candidates, neighbours)
             wants_more = self._wants_more(found, used_all=ordered.used_all)
         if found and ordered.used_all and self.fetch.may_have_more(len(found)):
             return replace(ordered, too_few=len(found))
@@ -267,7 +267,7 @@ class Retrieval(ABC, Generic[_T]):
         self, found: Sequence[_T], bm25: Bm25, chunks: SearchedChunks
     ) -> list[_T]:
         """Return the objects found, and those that BM25 finds, best first."""
-        known = [(hit.id or "", hit.text) for hit in self.hits_of(found)]
+        known = [(hit.id or "", hit.text) for hit in self.make_hits(found)]
         depth = max(self.fetch.k_to_ask, len(found))
         best = bm25.fused(self.question, known, depth, chunks)
         new = [chunk for chunk in best if not isinstance(chunk, int)]
@@ -281,10 +281,10 @@ class Retrieval(ABC, Generic[_T]):
 
     def _search_beside(self, found: Sequence[_T], widen: Widen) -> NeighbourSearch:
         return NeighbourSearch(
-            self.hits_of(found), widen, self.options, fills=self.fetch.chooses_k
+            self.make_hits(found), widen, self.options, fills=self.fetch.chooses_k
         )
 
-    def _put_in_order(
+    def _arrange_found(
         self, found: Sequence[_T], neighbours: CandidateTail
     ) -> Effects[OrderedContext[_T]]:
         """Put objects in order, by the other chunks of the store if they need it."""
@@ -305,7 +305,7 @@ class Retrieval(ABC, Generic[_T]):
         if isinstance(attempt, PositionError) or _lacks_places(attempt):
             chunks = self.find_searched_chunks()
             if chunks is not None:
-                hits, key = self.hits_of(found), self.options.document_key
+                hits, key = self.make_hits(found), self.options.document_key
                 ordered: OrderedContext[_T] = yield from self.overlaps.arrange_again(
                     arrange_at, attempt, hits, chunks, key
                 )
@@ -316,7 +316,7 @@ class Retrieval(ABC, Generic[_T]):
 
     def _wants_more(self, found: Sequence[_T], *, used_all: bool) -> bool:
         def read_hits() -> list[Hit]:
-            return self.hits_of(found)
+            return self.make_hits(found)
 
         return self.fetch.wants_more(read_hits, returned=len(found), used_all=used_all)
 

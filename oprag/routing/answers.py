@@ -14,7 +14,7 @@ from oprag.calls import (
     Ledger,
     PromptedModel,
     ReadDocuments,
-    ask,
+    ask_model,
 )
 from oprag.chunk import FullText, Hit
 from oprag.errors import (
@@ -104,7 +104,7 @@ def route(
         sent.append(bare)
         last = step is options.steps[-1]
         values = {"context": context.text}
-        reply = yield from ask(
+        reply = yield from ask_model(
             CallModel(step.name, values, "answer" if last else "attempt", context),
             model,
             ledger,

@@ -56,7 +56,7 @@ class SourceText(NamedTuple):
         """
         name = document_name(self.metadata)
         if name is None and self.id:
-            sections = self.cut and not _keys_of(self.metadata, PART_KEYS)
+            sections = self.cut and not _find_keys(self.metadata, PART_KEYS)
             if sections or not _is_part(self.metadata):
                 return self.id
         return name
@@ -101,7 +101,7 @@ def group_parts(texts: Sequence[SourceText]) -> list[list[Part]]:
         PositionError: A text already is a chunk.
     """
     groups: dict[str, list[int]] = {}
-    for place, name in enumerate(_names(texts)):
+    for place, name in enumerate(_name_documents(texts)):
         groups.setdefault(name, []).append(place)
     return [
         _order_parts(name, places, [texts[place] for place in places])
@@ -147,23 +147,23 @@ def parts_named(
         and any chunk have; None if a chunk names no part.
     """
     for key in PART_KEYS:
-        labels = [_label(part, key) for part in parts]
+        labels = [_read_label(part, key) for part in parts]
         if None in labels or len(set(labels)) < len(labels):
             continue
         places = {label: i for i, label in enumerate(labels)}
-        named = [places.get(_label(chunk, key)) for chunk in chunks]
+        named = [places.get(_read_label(chunk, key)) for chunk in chunks]
         if any(place is not None for place in named):
             return named
     return [None] * len(chunks)
 
 
-def _label(metadata: Mapping[str, Any], key: str) -> int | str | None:
+def _read_label(metadata: Mapping[str, Any], key: str) -> int | str | None:
     value = look_up(metadata, None, key)
     number = as_number(value)
     return str(value) if number is None and value is not None else number
 
 
-def _names(texts: Sequence[SourceText]) -> list[str]:
+def _name_documents(texts: Sequence[SourceText]) -> list[str]:
     seen: dict[str, int] = {}
     names = []
     for place, text in enumerate(texts):
@@ -179,7 +179,7 @@ def _names(texts: Sequence[SourceText]) -> list[str]:
 
 
 def _nameless(place: int, metadata: Mapping[str, Any]) -> MissingDocumentError:
-    keys = _keys_of(metadata, (*PART_KEYS, *SECTION_KEYS))
+    keys = _find_keys(metadata, (*PART_KEYS, *SECTION_KEYS))
     message = (
         f"Text {place} is a part of a document (its metadata has {', '.join(keys)}) "
         "and does not say which. Give every part the name of its document "
@@ -233,7 +233,7 @@ def are_own_chunks(texts: Sequence[SourceText]) -> bool:
 
 
 def _refuse_chunk(name: str, metadata: Mapping[str, Any]) -> None:
-    keys = _keys_of(metadata, _OF_CHUNKS)
+    keys = _find_keys(metadata, _OF_CHUNKS)
     if not keys:
         return
     message = (
@@ -246,7 +246,7 @@ def _refuse_chunk(name: str, metadata: Mapping[str, Any]) -> None:
 
 
 def _refuse_lone_part(name: str, text: SourceText) -> None:
-    keys = _keys_of(text.metadata, PART_KEYS)
+    keys = _find_keys(text.metadata, PART_KEYS)
     if not keys and not text.has_neighbours:
         return
     what = ", ".join(f"{key}={look_up(text.metadata, None, key)!r}" for key in keys)
@@ -260,8 +260,8 @@ def _refuse_lone_part(name: str, text: SourceText) -> None:
 
 
 def _is_part(metadata: Mapping[str, Any]) -> bool:
-    return bool(_keys_of(metadata, (*PART_KEYS, *SECTION_KEYS)))
+    return bool(_find_keys(metadata, (*PART_KEYS, *SECTION_KEYS)))
 
 
-def _keys_of(metadata: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
+def _find_keys(metadata: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
     return tuple(key for key in keys if look_up(metadata, None, key) is not None)

@@ -90,7 +90,7 @@ class Bm25:
         """
         texts = {each: text for each, text in found if each}
         index = self._index
-        if index is None or not index.holds(self._store.count(), texts):
+        if index is None or not index.is_current(self._store.count(), texts):
             index = self._read_anew(index, texts)
         ranks, fresh, changed = index.best(question, texts, k, chunks)
         if changed:
@@ -139,7 +139,7 @@ class _Index:
         if self._words:
             self._bm25.index((worded, self._words), show_progress=False)
 
-    def holds(self, count: int | None, found: Mapping[str, str]) -> bool:
+    def is_current(self, count: int | None, found: Mapping[str, str]) -> bool:
         """Return whether it is of a store of that many chunks, including these."""
         return count == self._count and found.keys() <= self._known
 

@@ -84,7 +84,7 @@ class SearchedChunks:
 
     def document(self, doc_key: str) -> Effects[list[StoredChunk]]:
         """Return the chunks of one document."""
-        return self._drop_hidden((yield self._ask({doc_key: None})))
+        return self._drop_hidden((yield self._query_store({doc_key: None})))
 
     def read(self, wanted: Mapping[ChunkKey, str]) -> Effects[list[StoredChunk]]:
         """Return the store's copies of these chunks, in two queries at most.
@@ -98,15 +98,17 @@ class SearchedChunks:
                 for by its metadata.
         """
         ids = [] if self.filtered else [*filter(None, wanted.values())][:_MOST_IDS]
-        read = (yield self._ask(None, ids)) if ids else ()
+        read = (yield self._query_store(None, ids)) if ids else ()
         keys = [(each, chunk_key(each.metadata)) for each in read]
         # Only chunks that have both the wanted key and the wanted id.
         found = [each for each, key in keys if key and wanted.get(key) == each.id]
         if rest := _group_by_document(wanted, found):
-            found += select_chunks((yield self._ask(rest)), rest)
+            found += select_chunks((yield self._query_store(rest)), rest)
         return self._drop_hidden(found)
 
-    def _ask(self, wanted: Wanted | None, ids: Collection[str] | None = None) -> Effect:
+    def _query_store(
+        self, wanted: Wanted | None, ids: Collection[str] | None = None
+    ) -> Effect:
         return describe_call(self.store.read, self.store.aread, wanted, ids)
 
     def read_ids(self, ids: Collection[str]) -> list[StoredChunk]:

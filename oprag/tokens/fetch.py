@@ -13,7 +13,7 @@ SECONDS = 5.0
 """Seconds to wait, name resolution included."""
 
 
-def within(seconds: float, what: str, work: Callable[[], _T]) -> _T:
+def wait_at_most(seconds: float, what: str, work: Callable[[], _T]) -> _T:
     """Do work, and stop waiting after some seconds; it then goes on in the background.
 
     Raises:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from oprag.errors import TokenizerError, did_you_mean
 from oprag.optional import require
-from oprag.tokens.fetch import SECONDS, within
+from oprag.tokens.fetch import SECONDS, wait_at_most
 from oprag.tokens.tiktoken_files import TIKTOKEN_NAMES
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _check_reachable(hub: str) -> None:
         except HTTPError:  # it answers
             return
 
-    within(SECONDS, hub, ask)
+    wait_at_most(SECONDS, hub, ask)
 
 
 def private_copy(tokenizer: Any, name: str) -> tokenizers.Tokenizer:

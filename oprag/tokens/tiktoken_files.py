@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from oprag.errors import MissingDependencyError, TokenizerError
 from oprag.optional import find_bundled_folder, require
-from oprag.tokens.fetch import SECONDS, within
+from oprag.tokens.fetch import SECONDS, wait_at_most
 
 if TYPE_CHECKING:
     import tiktoken
@@ -76,7 +76,7 @@ def load_tiktoken(name: str) -> tiktoken.Encoding:
             return cast("tiktoken.Encoding", _read_from(str(bundled), load))
         if not file or os.path.isfile(os.path.join(_own_folder(), file)):  # noqa: PTH113, PTH118 -- pathlib takes long to import
             return cast("tiktoken.Encoding", load())
-        return cast("tiktoken.Encoding", within(SECONDS, "Its server", load))
+        return cast("tiktoken.Encoding", wait_at_most(SECONDS, "Its server", load))
     # `requests` raises kinds of OSError, a refused socket is a RuntimeError.
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         message = (

@@ -70,7 +70,7 @@ def choose_units(
         are asked for first to find units.
     """
     try:
-        ranked = index.find(hits, options)
+        ranked = index.rank_units(hits, options)
     except (MissingDocumentError, DocumentNotFoundError, PositionError) as problem:
         if options.on_problem == "error":
             raise

@@ -80,7 +80,7 @@ def group_documents(
         >>> [(unit.documents, unit.tokens) for unit in units]
         [(('a', 'b'), 3), (('c',), 2), (('d',), 1)]
     """
-    texts = _texts(documents)
+    texts = _read_texts(documents)
     if type(max_tokens) is not int or max_tokens < 1:
         raise invalid_option("max_tokens", max_tokens, "It takes a number from 1.")
     if compat not in (None, "official"):
@@ -91,7 +91,9 @@ def group_documents(
     if links is None:
         links = find_links(texts) or neighbour_links(names)
     neighbours = _neighbours(names, links)
-    groups = (_group if compat is None else _official)(sizes, neighbours, max_tokens)
+    groups = (_group_by_links if compat is None else _official)(
+        sizes, neighbours, max_tokens
+    )
     units: list[LongUnit] = []
     for group in groups:
         unit = LongUnit(tuple([names[member] for member in group.members]), group.size)
@@ -112,7 +114,7 @@ def group_documents(
     return units
 
 
-def _texts(documents: Any) -> Mapping[str, str]:
+def _read_texts(documents: Any) -> Mapping[str, str]:
     if isinstance(documents, (list, tuple)):
         source = document_source(documents)
         return {name: source.get(name) for name in source.names()}
@@ -125,7 +127,7 @@ def _texts(documents: Any) -> Mapping[str, str]:
     return documents  # type: ignore[no-any-return]  # they are texts
 
 
-class _Group(NamedTuple):
+class _Unit(NamedTuple):
     """Documents that form a unit together, as their numbers."""
 
     members: tuple[int, ...]
@@ -136,14 +138,14 @@ class _Group(NamedTuple):
     """The order of making: groups made earlier have a lower number."""
 
 
-def _group(
+def _group_by_links(
     sizes: Sequence[int],
     neighbours: Sequence[Collection[int]],
     limit: int,
     lost: Collection[int] = (),
-) -> list[_Group]:
+) -> list[_Unit]:
     """Group documents by the rule of `group_documents`."""
-    group_of: dict[int, _Group] = {}
+    group_of: dict[int, _Unit] = {}
     order = sorted(range(len(sizes)), key=lambda number: len(neighbours[number]))
     for made, number in enumerate(order):
         if number in lost:
@@ -156,21 +158,21 @@ def _group(
             if size + group.size > limit:
                 break
             members, size = members + group.members, size + group.size
-        joined = _Group(tuple(sorted(members)), size, made)
+        joined = _Unit(tuple(sorted(members)), size, made)
         group_of |= dict.fromkeys(members, joined)
     return sorted({group.made: group for group in group_of.values()}.values())
 
 
 def _official(
     sizes: Sequence[int], neighbours: Sequence[Collection[int]], limit: int
-) -> list[_Group]:
+) -> list[_Unit]:
     """Group documents as the authors' code does, with the same ones lost."""
     lost = {
         number
         for number, size in enumerate(sizes)
         if not size or not 0 < len(neighbours[number]) <= _MOST_LINKS
     }
-    groups = _group(sizes, neighbours, limit, lost)
+    groups = _group_by_links(sizes, neighbours, limit, lost)
     groups.sort(key=lambda group: group.made)
     # Their code takes the first id for that of the documents in no group.
     return groups if any(sizes[number] for number in lost) else groups[1:]

@@ -12,7 +12,7 @@ from oprag.calls import (
     Dialogue,
     Ledger,
     PromptedModel,
-    ask,
+    ask_model,
     read_prices,
 )
 from oprag.context import DESCRIPTIONS, check_option
@@ -81,15 +81,15 @@ def read_long(
         return LongAnswer(None, None)
     asked = {"context": context, "question": question}
     if token_counter(context) < one_call_below:
-        answer = yield from _call("direct", asked, model, ledger)
+        answer = yield from _ask_reader("direct", asked, model, ledger)
         return LongAnswer(answer, None)
-    long_answer = yield from _call("long", asked, model, ledger)
+    long_answer = yield from _ask_reader("long", asked, model, ledger)
     values = {"question": question, "long_answer": long_answer.strip()}
-    answer = yield from _call("short", values, model, ledger, long_answer)
+    answer = yield from _ask_reader("short", values, model, ledger, long_answer)
     return LongAnswer(answer, long_answer)
 
 
-def _call(
+def _ask_reader(
     prompt: str,
     values: Mapping[str, str],
     model: PromptedModel,
@@ -118,7 +118,7 @@ def _call(
                 f"of {size.window}. {_TOO_LONG}"
             )
             raise ContextWindowError(message, window=size.window, needed=needed)
-    reply = yield from ask(
+    reply = yield from ask_model(
         CallModel(prompt, values, "draft" if prompt == "long" else "answer"),
         model,
         ledger,

@@ -38,7 +38,9 @@ class UnitIndex:
             for name in unit.documents:
                 self._of.setdefault(name, []).append(unit)
 
-    def find(self, hits: Sequence[Hit], options: ContextOptions) -> list[FoundUnit]:
+    def rank_units(
+        self, hits: Sequence[Hit], options: ContextOptions
+    ) -> list[FoundUnit]:
         """Return the units that chunks are in, each with its best chunk.
 
         Returns:

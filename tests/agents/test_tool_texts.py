@@ -33,7 +33,7 @@ def hit_at(name, start, size):
     return Hit(text, {"source": name, "start_index": start})
 
 
-def hits_of(random):
+def make_hits(random):
     places = [
         (
             random.choice(["a.txt", "b.txt"]),
@@ -130,7 +130,7 @@ def test_what_a_tool_wrote_besides_its_documents_stays(shape):
     for _ in range(cases(400)):
         seen, numbers, read = Seen(), CitationNumbers(), set()
         for _ in range(rng.randint(1, 3)):
-            hits = hits_of(rng)
+            hits = make_hits(rng)
             content = message(rng, hits, shape)
             told = show_in_place([content], hits, OPTIONS, seen, numbers)
             if told is None:

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from oprag.calls import StreamEnd, strip_reasoning, text_of
+from oprag.calls import StreamEnd, read_message_text, strip_reasoning
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_only_blocks_at_the_start_go(reply, left):
 
 def test_a_reply_that_is_no_text_is_not_taken_for_an_empty_one():
     with pytest.raises(AttributeError, match="'text'"):
-        text_of({"answer": "In May."})
+        read_message_text({"answer": "In May."})
 
 
 def message(**metadata):
@@ -58,7 +58,7 @@ def test_a_stream_that_owes_a_reason_and_has_none_was_broken_off(pieces):
         end.see(piece)
 
     with pytest.raises(ConnectionError, match="broken off"):
-        end.check()
+        end.check_complete()
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_any_other_stream_passes(pieces):
     for piece in pieces:
         end.see(piece)
 
-    end.check()
+    end.check_complete()
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ class Plain(Retrieval[Hit]):
         self.asked.append(self.fetch.k_to_ask)
         return describe_work(lambda: self.found[: self.fetch.k_to_ask or 4])
 
-    def hits_of(self, found: Sequence[Hit]) -> list[Hit]:
+    def make_hits(self, found: Sequence[Hit]) -> list[Hit]:
         return [*found]
 
     def load_stored(self, chunks):

@@ -13,7 +13,7 @@ from time import monotonic
 
 import pytest
 
-from oprag.tokens.fetch import within
+from oprag.tokens.fetch import wait_at_most
 from oprag.tokens.huggingface import _check_reachable
 from tests.kit.fresh_interpreter import run
 from tests.kit.openai_server import ScriptedServer
@@ -263,7 +263,7 @@ def test_a_server_that_does_not_answer_is_given_up_in_time():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         began = monotonic()
         with pytest.raises(TimeoutError, match="the hub did not answer"):
-            within(0.2, "the hub", silent.accept)
+            wait_at_most(0.2, "the hub", silent.accept)
 
     assert monotonic() - began < 3
 

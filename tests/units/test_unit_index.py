@@ -31,7 +31,7 @@ def hit(document: str, start: int | None = None, length: int = 20, **more) -> Hi
 
 
 def units_of(*hits, units=UNITS, **options):
-    return UnitIndex(units).find(hits, ContextOptions(**options))
+    return UnitIndex(units).rank_units(hits, ContextOptions(**options))
 
 
 def test_a_unit_is_as_good_as_its_best_chunk():
@@ -92,7 +92,7 @@ def test_of_a_document_in_two_units_none_is_guessed(second):
     index = UnitIndex([LongUnit(("b", "c"), 5), second])
 
     with pytest.raises(PositionError):
-        index.find([Hit("x", {"source": "c"})], ContextOptions())
+        index.rank_units([Hit("x", {"source": "c"})], ContextOptions())
 
 
 def in_order(*hits, k=10, **options):
@@ -156,7 +156,7 @@ def test_metadata_say_what_a_unit_holds():
 def test_units_are_named_as_chunks_are():
     one, two = "/home/ann/docs/2024/a.md", "/home/ann/docs/b.md"
     index = UnitIndex([LongUnit((one, two), 2)])
-    (found,) = index.find([Hit("a", {"source": one})], ContextOptions())
+    (found,) = index.rank_units([Hit("a", {"source": one})], ContextOptions())
     texts = dict.fromkeys((one, two), "a")
     names = disambiguate_names((name, name) for name in texts)
     metadata = unit_metadata(found, "a\n\nb", texts.get, names)

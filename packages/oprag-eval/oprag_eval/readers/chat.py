@@ -16,8 +16,8 @@ from oprag.calls import (
     hint_of,
     is_window_overflow,
     read_error_message,
+    read_message_text,
     strip_reasoning,
-    text_of,
     well_formed,
 )
 from oprag.errors import ModelCallError
@@ -63,7 +63,7 @@ class ChatModel(Model):
             message: AIMessage = await client.ainvoke([HumanMessage(prompt)], **limit)
         except Exception as error:  # the clients have no error in common
             raise self._failure(error) from error
-        text = hide_secrets(well_formed(text_of(message)), by_form=False)
+        text = hide_secrets(well_formed(read_message_text(message)), by_form=False)
         if reported := message.usage_metadata:
             usage = TokenUsage.reported(reported)
         else:

@@ -119,7 +119,9 @@ class LongRag(System):
         grouped, index = bench.kept(kind, names, lambda: self._grouped(names, bench))
         # Official grouping has lost some documents.
         hits = [hit for hit in hits if hit.metadata["doc_uri"] in grouped]
-        placed = order_units(index.find(hits[:_SEARCHED], _OPTIONS), self.k, _OPTIONS)
+        placed = order_units(
+            index.rank_units(hits[:_SEARCHED], _OPTIONS), self.k, _OPTIONS
+        )
 
         def read(name: str) -> str:
             return bench.dataset.documents[name].text
