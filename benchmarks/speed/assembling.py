@@ -11,6 +11,7 @@ from typing import Any
 from benchmarks.speed.retrieved import Retrieved
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import Measured, as_long, race, seconds, share
+from oprag.tokens import DEFAULT_COUNTER, NamedTokenCounter, resolve_token_counter
 
 _N_CHUNKS = 400
 _BUDGET = 100_000
@@ -31,10 +32,26 @@ def kinds(found: Retrieved) -> dict[str, Callable[[], object]]:
     apart, pairs = _every_other(found.objects), _half_in_pairs(found.objects)
     functions: dict[str, Callable[[], object]] = {}
     for kind, options in _KINDS.items():
-        component = found.component(token_budget=_BUDGET, **options)
         objects = pairs if kind == "merged" else apart
-        functions[kind] = lambda c=component, o=objects: c(o)  # type: ignore[misc]
+        functions[kind] = _asking_first(found, objects, _BUDGET, **options)
     return functions
+
+
+def _asking_first(
+    found: Retrieved, objects: list[Any], budget: int, **options: Any
+) -> Callable[[], object]:
+    """Put chunks in order as for a first question: no text of them was counted yet.
+
+    A counter keeps what it counted lately, and another question finds other chunks.
+    """
+    known = resolve_token_counter(DEFAULT_COUNTER)
+
+    def ask() -> object:
+        unused = NamedTokenCounter(known.count, known.name, known.tokenizer)
+        ordering = found.component(token_budget=budget, token_counter=unused, **options)
+        return ordering(objects)
+
+    return ask
 
 
 def uncounted(found: Retrieved) -> Callable[[], object]:
@@ -44,8 +61,7 @@ def uncounted(found: Retrieved) -> Callable[[], object]:
         kept = dict(found.metadata(each))
         del kept["token_count"], kept["token_counter"]
         objects.append(found.copied(each, kept))
-    component = found.component(token_budget=_SMALL_BUDGET)
-    return lambda: component(objects)
+    return _asking_first(found, objects, _SMALL_BUDGET)
 
 
 def shown(found: Retrieved) -> Callable[[], object]:
@@ -55,8 +71,7 @@ def shown(found: Retrieved) -> Callable[[], object]:
         found.copied(each, {**found.metadata(each), **path})
         for each in _every_other(found.objects)
     ]
-    component = found.component(token_budget=_BUDGET)
-    return lambda: component(objects)
+    return _asking_first(found, objects, _BUDGET)
 
 
 def against_objects(
