@@ -27,6 +27,7 @@ from llamaindex_oprag._nodes import (
     ensure_scored,
     hide_keys,
     join_relationships,
+    list_added,
     offset_fields,
     read_relationships,
     replace_node,
@@ -206,6 +207,11 @@ def _copy_to_send(chunk: Chunk, text: str) -> BaseNode:
         fields = undo_citation(node)
     if chunk.metadata is not node.metadata:  # several, joined
         fields["metadata"] = dict(chunk.metadata)
+    excluded = node.excluded_llm_metadata_keys
+    added = list_added(node, chunk.metadata)
+    if not {*added} <= {*excluded}:
+        excluded = fields.get("excluded_llm_metadata_keys", excluded)
+        fields["excluded_llm_metadata_keys"] = hide_keys(excluded, added)
     if not fields and text == text_of(node):
         return node
     return copy_node(node, fields, text)
@@ -246,7 +252,9 @@ def _copy_best_node(
     fields["metadata"] = result_metadata(passage, options, whole=is_whole)
     if options is not None or not is_result(best.metadata):
         excluded = best.excluded_llm_metadata_keys
-        fields["excluded_llm_metadata_keys"] = hide_keys(excluded)
+        added = list_added(best, fields["metadata"])
+        hidden = hide_keys(excluded, [*RESULT_KEYS, *added])
+        fields["excluded_llm_metadata_keys"] = hidden
     excluded = best.excluded_embed_metadata_keys
     fields["excluded_embed_metadata_keys"] = hide_keys(excluded)
     start, end = _read_ends(passage.spans)

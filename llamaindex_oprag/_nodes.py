@@ -7,7 +7,7 @@ copied here alone, so that no other module knows these differences.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -24,7 +24,8 @@ from llama_index.core.schema import (
 
 from oprag.chunk import Links, OffsetFrame
 from oprag.documents import check_entries
-from oprag.metadata import RESULT_KEYS
+from oprag.landmarks import LANDMARK_KEYS
+from oprag.metadata import OWN_KEYS, RESULT_KEYS
 
 SOURCE, PREVIOUS, NEXT, PARENT = (
     NodeRelationship.SOURCE,
@@ -88,6 +89,15 @@ def replace_node(scored: NodeWithScore, node: BaseNode) -> NodeWithScore:
     if type(scored) is NodeWithScore:  # a third of the time that a copy takes
         return NodeWithScore(node=node, score=scored.score)
     return scored.model_copy(update={"node": node})
+
+
+def list_added(node: BaseNode, metadata: Mapping[str, Any]) -> list[str]:
+    """Return the keys of metadata that oprag added to those of a node.
+
+    An index that was made by LangChain shows them.
+    """
+    of_place = [key for key in LANDMARK_KEYS if key not in node.metadata]
+    return [key for key in (*OWN_KEYS, *of_place) if key in metadata]
 
 
 def hide_keys(keys: Sequence[str], added: Sequence[str] = RESULT_KEYS) -> list[str]:

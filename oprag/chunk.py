@@ -236,7 +236,8 @@ class Passage(NamedTuple):
     @property
     def landmarks(self) -> Landmarks:
         """The names of its place beside characters: heading, rows, time."""
-        return join_landmarks([chunk.metadata for chunk in self.chunks])
+        metadatas = [chunk.metadata for chunk in self.chunks]
+        return join_landmarks(metadatas, self.chunks[0].text)
 
 
 SENTENCE_TERMINATORS = "。！？｡।॥؟۔።"

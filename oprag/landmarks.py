@@ -6,7 +6,7 @@ Read from the metadata of any framework's splitters and readers.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 HEADING = "heading"
@@ -30,9 +30,12 @@ _LEVELS = (
     tuple(f"h{level}" for level in range(1, 7)),
 )
 """Keys of LangChain's splitters by headings, in the names that its pages use."""
-HEADING_KEYS = (HEADING, *_LEVELS[0], *_LEVELS[1], "header_path", "headings", "dl_meta")
+HEADING_KEYS = (
+    *(HEADING, *_LEVELS[0], *_LEVELS[1], "header_path", "tag", "headings", "dl_meta"),
+    "doc_items",
+)
 _STARTS, _ENDS = (START_TIME, "start_seconds"), (END_TIME, "end_seconds")
-_ALL_KEYS = frozenset((*HEADING_KEYS, UNIT, *_STARTS, *_ENDS))
+LANDMARKS_READ = frozenset((*HEADING_KEYS, UNIT, *_STARTS, *_ENDS))
 _UNIT = re.compile(r"(\w+?)s? (\d+)(?:-(\d+))?")
 _ADDRESS_KEYS = ("url", "source_url", "URL", "link", "source", "file_path")
 _ADDRESS = re.compile(r"https?://\S+")
@@ -43,6 +46,7 @@ _TIMED = re.compile(
     re.IGNORECASE,
 )
 _TIME_IN_LINK = re.compile(r"([?&])t=[^&#]*&?")
+_TITLE = re.compile(r"#{1,6}[ \t]+(.+?)[ \t]*#*[ \t\r]*(?:\n|\Z)")
 _LONGEST = 10_000_000
 """Seconds of the longest recording."""
 
@@ -60,26 +64,34 @@ class Landmarks(NamedTuple):
 _NO_LANDMARKS = Landmarks()
 
 
-def read_landmarks(metadata: Mapping[str, Any]) -> Landmarks:
-    """Read the names of a chunk's place."""
-    if _ALL_KEYS.isdisjoint(metadata):  # as most
+def read_landmarks(metadata: Mapping[str, Any], text: str = "") -> Landmarks:
+    """Read the names of a chunk's place.
+
+    Args:
+        metadata: Its metadata.
+        text: Its text. LlamaIndex's parsers leave the last heading in it alone.
+    """
+    if LANDMARKS_READ.isdisjoint(metadata):  # as most
         return _NO_LANDMARKS
-    unit = metadata.get(UNIT)
     return Landmarks(
-        _read_heading(metadata),
-        unit if isinstance(unit, str) and _UNIT.fullmatch(unit) else "",
+        _read_heading(metadata, text),
+        _read_unit(metadata),
         _read_time(metadata, _STARTS),
         _read_time(metadata, _ENDS),
     )
 
 
-def join_landmarks(metadatas: Sequence[Mapping[str, Any]]) -> Landmarks:
-    """Return the names of the place of joined chunks, in reading order.
+def join_landmarks(metadatas: Sequence[Mapping[str, Any]], text: str = "") -> Landmarks:
+    """Return the names of the place of joined chunks.
 
     They are the heading of the first chunk, and rows and times from the first chunk's
     to the last one's.
+
+    Args:
+        metadatas: Those of the chunks, in reading order.
+        text: The text of the first one.
     """
-    first, last = read_landmarks(metadatas[0]), read_landmarks(metadatas[-1])
+    first, last = read_landmarks(metadatas[0], text), read_landmarks(metadatas[-1])
     if first is last:
         return first
     unit = first.unit
@@ -161,10 +173,10 @@ def _page_number(metadata: Mapping[str, Any]) -> int | None:
             value = int(value)
         if type(value) is int and value >= first:
             return value - first + 1
-    return None
+    return min(_docling_pages(metadata), default=None)
 
 
-def _read_heading(metadata: Mapping[str, Any]) -> str:
+def _read_heading(metadata: Mapping[str, Any], text: str) -> str:
     own = metadata.get(HEADING)
     if isinstance(own, str):
         return own
@@ -173,12 +185,37 @@ def _read_heading(metadata: Mapping[str, Any]) -> str:
         if found:
             return _join_titles(found)
     path = metadata.get("header_path")
-    if isinstance(path, str):  # LlamaIndex: `/Lease/Rent/`, without the last heading
-        return _join_titles(path.strip("/").split("/"))
-    docling = metadata.get("dl_meta")
-    inner = docling.get("headings") if isinstance(docling, Mapping) else None
-    listed = metadata.get("headings", inner)
+    if isinstance(path, str):  # LlamaIndex: `/Lease/`, and the text begins `## Rent`
+        title = _TITLE.match(text)
+        return _join_titles([*path.strip("/").split("/"), title[1] if title else ""])
+    if metadata.get("tag") in _LEVELS[1]:  # LlamaIndex: the text is the heading
+        return " ".join(text.split())
+    listed = _of_docling(metadata).get("headings")
     return _join_titles(listed) if isinstance(listed, (list, tuple)) else ""
+
+
+def _of_docling(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the facts of Docling on a chunk, which LangChain has under one key."""
+    facts = metadata.get("dl_meta")
+    return facts if isinstance(facts, Mapping) else metadata
+
+
+def _read_unit(metadata: Mapping[str, Any]) -> str:
+    unit = metadata.get(UNIT)
+    if isinstance(unit, str) and _UNIT.fullmatch(unit):
+        return unit
+    pages = [*_docling_pages(metadata)]
+    return name_units("page", min(pages), max(pages)) if pages else ""
+
+
+def _docling_pages(metadata: Mapping[str, Any]) -> Iterator[int]:
+    items = _of_docling(metadata).get("doc_items")
+    for item in items if isinstance(items, (list, tuple)) else ():
+        places = item.get("prov") if isinstance(item, Mapping) else None
+        for place in places if isinstance(places, (list, tuple)) else ():
+            page = place.get("page_no") if isinstance(place, Mapping) else None
+            if type(page) is int and page > 0:
+                yield page
 
 
 def _join_titles(titles: Sequence[Any]) -> str:

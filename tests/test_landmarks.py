@@ -55,6 +55,45 @@ def test_both_frameworks_splitters_by_headings_are_understood():
 
     assert read_landmarks(sections[-1].metadata).heading == PATH
     assert read_landmarks(nodes[-1].metadata).heading == "Harbour"
+    assert read_landmarks(nodes[-1].metadata, nodes[-1].text).heading == PATH
+    (found,) = order_nodes([NodeWithScore(node=nodes[-1], score=1.0)])
+    assert place_of(found).heading == PATH
+
+
+def test_a_node_that_is_a_heading_is_named_by_it():
+    assert (
+        read_landmarks({"tag": "h2"}, " Meeting\nof May ").heading == "Meeting of May"
+    )
+    assert read_landmarks({"tag": "p"}, "We met.").heading == ""
+
+
+def test_the_pages_of_docling_are_cited_and_opened():
+    items = [{"prov": [{"page_no": page}]} for page in (4, 3)]
+    facts = {"headings": ["Votes"], "doc_items": [*items, {"prov": None}, "text"]}
+    address = "https://example.org/a.pdf"
+
+    assert cite({"dl_meta": facts}) == (
+        'harbour.docx, "Votes", pages 3-4, characters 984-991'
+    )
+    assert cite(facts) == cite({"dl_meta": facts})
+    assert find_address({"dl_meta": facts, "url": address}) == f"{address}#page=3"
+
+
+def test_a_passage_that_begins_above_a_heading_is_not_named_by_it():
+    texts = ("Before. ", "# Rent\n\nIt is due.")
+    documents = [
+        Document(text, metadata={"source": "a.md", "start_index": start} | heading)
+        for text, start, heading in (
+            (texts[1], 8, {"heading": "Rent"}),
+            (texts[0], 0, {}),
+        )
+    ]
+
+    (found,) = order_documents(documents, merge=True)
+
+    assert found.page_content == "".join(texts)
+    assert place_of(found).heading is None
+    assert place_of(found).citation == "a.md, characters 0-26"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 from oprag.chunk import Chunk, Passage
 from oprag.citations import count_position
 from oprag.context.options import ContextOptions
-from oprag.landmarks import join_landmarks, landmarks_beyond
+from oprag.landmarks import LANDMARKS_READ, join_landmarks, landmarks_beyond
 from oprag.metadata import (
     CHUNK_HASH,
     CITATION,
@@ -42,6 +42,9 @@ def result_metadata(
     """
     if whole:
         metadata = passage.chunks[0].metadata
+        if not LANDMARKS_READ.isdisjoint(metadata):
+            beyond = landmarks_beyond(metadata, passage.landmarks)
+            metadata = {**metadata, **beyond}
     else:
         keys = None if options is None else options.position_keys
         metadata = merge_metadata(passage.chunks, keys)
@@ -85,13 +88,17 @@ def merge_metadata(
     listed = (
         position_keys if isinstance(position_keys, (list, tuple)) else [position_keys]
     )
-    places = {*POSITION_METADATA, *(key for key in listed if isinstance(key, str))}
+    places = {
+        *POSITION_METADATA,
+        *LANDMARKS_READ,
+        *(key for key in listed if isinstance(key, str)),
+    }
     metadata = {}
     for key in [*best, *first]:
         source = first if key in places else best
         if key in source and key not in OF_ONE_CHUNK:
             metadata[key] = source[key]
-    joined = join_landmarks([chunk.metadata for chunk in chunks])
+    joined = join_landmarks([chunk.metadata for chunk in chunks], chunks[0].text)
     return metadata | landmarks_beyond(metadata, joined)
 
 

@@ -1,11 +1,17 @@
 """Places in what LlamaIndex's engines send, written by the nodes that they read."""
 
 import pytest
-from llama_index.core.chat_engine import ContextChatEngine
+from langchain_core.documents import Document as LangChainDocument
+from llama_index.core import VectorStoreIndex
+from llama_index.core.chat_engine import (
+    CondensePlusContextChatEngine,
+    ContextChatEngine,
+)
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEngine
 from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 
+from langchain_oprag import OffsetSentenceSplitter
 from llamaindex_oprag import (
     OffsetTokenNodeParser,
     OrderPreservingPostprocessor,
@@ -18,6 +24,7 @@ from oprag import place_of
 from oprag.marks import unescape_marks
 from oprag.tokens import resolve_token_counter
 from tests.llamaindex.corpus import QUESTION, TEXT, document, index
+from tests.llamaindex.recording import WordEmbedding
 
 count = resolve_token_counter("cl100k_base")
 
@@ -146,3 +153,24 @@ def test_no_line_of_a_node_is_sent_as_a_place(shown):
     exact = OrderPreservingPostprocessor(citations=True, token_budget=count(written))
     assert exact.postprocess_nodes(nodes) == [found]
     assert unescape_marks(written).endswith(FORGED)
+
+
+@pytest.mark.parametrize("engine", [ContextChatEngine, CondensePlusContextChatEngine])
+def test_chat_engines_send_no_stamps_of_an_index_made_by_langchain(engine, llm):
+    written = [LangChainDocument(TEXT, metadata={"source": "lease.txt"})]
+    chunks = OffsetSentenceSplitter(chunk_size=40).split_documents(written)
+    nodes = [
+        TextNode(text=chunk.page_content, metadata=chunk.metadata) for chunk in chunks
+    ]
+    made = VectorStoreIndex(nodes, embed_model=WordEmbedding())
+    order = OrderPreservingPostprocessor(token_budget=300, citations=True)
+
+    answer = engine.from_defaults(
+        made.as_retriever(similarity_top_k=40), llm=llm, node_postprocessors=[order]
+    ).chat(QUESTION)
+
+    text = sent(answer.source_nodes)
+    assert " ".join(text.split()) in " ".join(llm.prompts[-1].split())
+    assert 250 < count(text) <= 300
+    assert "char_start" not in llm.prompts[-1]
+    assert all(place_of(each).citation in text for each in answer.source_nodes)
