@@ -166,3 +166,38 @@ def test_a_further_span_costs_at_most_7_tokens(gap, length):
     both = alone._replace(spans=(one, two))
 
     assert printed_tokens(encode_place(both)) <= printed_tokens(encode_place(alone)) + 7
+
+
+BEGUN, JOINED = (Span(3, 3),), (Span(3, 7), Span(9, 12))
+
+
+@pytest.mark.parametrize(
+    ("fields", "states"),
+    [
+        ({}, {"is_verbatim"}),
+        ({"spans": BEGUN}, {"has_characters", "is_verbatim"}),
+        ({"spans": BEGUN, "is_slice": False}, {"has_characters"}),
+        ({"spans": JOINED}, {"has_characters", "is_joined"}),
+        ({"spans": BEGUN, "problem": "p"}, {"has_characters", "is_verbatim"}),
+        ({"part": 2, "problem": "p"}, {"lacks_place", "is_verbatim"}),
+    ],
+)
+def test_the_states_of_a_result_are_told_apart(fields, states):
+    place = WrittenPlace(0, HASH, **fields)
+
+    names = {"has_characters", "lacks_place", "is_joined", "is_verbatim"}
+    assert {name for name in names if getattr(place, name)} == states
+
+
+@pytest.mark.parametrize(
+    ("fields", "text", "number"),
+    [
+        ({"proof": "chained", "counted": "7"}, "text", 7),
+        ({"proof": "chained", "counted": "7"}, "changed", None),
+        ({"proof": "chained", "counted": "7", "spans": BEGUN}, "text", None),
+        ({"proof": "recorded", "counted": "7"}, "text", None),
+        ({"proof": "chained"}, "text", None),
+    ],
+)
+def test_a_number_by_links_is_that_of_the_text_it_was_written_for(fields, text, number):
+    assert WrittenPlace(0, HASH, **fields).find_link_number(text) == number

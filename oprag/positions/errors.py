@@ -36,9 +36,11 @@ def report_no_position(
         hits: All chunks of the document. If a key has a different whole number on each,
             the message names it as the way out.
     """
-    values = [read_known_positions(hit).values() for hit, _ in lacking]
-    odd = [n for n, each in enumerate(values) if None in map(as_number, each)]
-    hit, rank = lacking[odd[0] if odd else 0]
+    hit, rank = lacking[0]
+    for each in lacking:
+        if None in map(as_number, read_known_positions(each[0]).values()):
+            hit, rank = each
+            break
     keys = tuple(sorted(map(str, hit.metadata)))
     useless = [f"{key}={value!r}" for key, value in read_known_positions(hit).items()]
     why = ""
@@ -80,8 +82,9 @@ def _find_numbering_key(hits: Sequence[Hit]) -> str | None:
 
 
 def _first_number(value: Any) -> int | None:
-    is_list = isinstance(value, (list, tuple)) and len(value) > 0
-    return as_number(value[0] if is_list else value)
+    if isinstance(value, (list, tuple)) and len(value) > 0:
+        value = value[0]
+    return as_number(value)
 
 
 def report_not_comparable(
@@ -94,11 +97,13 @@ def report_not_comparable(
         values: The positions that were read.
         given: The option `position_keys`.
     """
-    kinds = sorted({type(part).__name__ for value in values for part in value or ()})
+    kinds = set[str]()
+    for value in values:
+        kinds.update(type(part).__name__ for part in value or ())
     message = (
         f"Document {document!r}: the values that position_keys={given!r} gives cannot "
-        f"be compared with one another ({', '.join(kinds)}). Give a function that "
-        "returns one kind of value for every chunk."
+        f"be compared with one another ({', '.join(sorted(kinds))}). Give a function "
+        "that returns one kind of value for every chunk."
     )
     return PositionError(message, kind="not_comparable", document=document)
 

@@ -26,7 +26,7 @@ from oprag.metadata import (
     is_in_all,
 )
 from oprag.positions.keys import PART_KEYS, SECTION_KEYS, list_keys, look_up
-from oprag.positions.schemes import SCHEMES
+from oprag.positions.schemes import CHARACTER_KEYS, SCHEMES
 from oprag.result_key import WrittenPlace, is_result, read_written
 
 DocumentKey: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
@@ -189,8 +189,10 @@ def is_made_up(key: str, file: str) -> bool:
     """
     if _UUID.match(key) is not None:
         return True
-    name = next((each for each in (file, _base(file)) if key.startswith(each)), None)
-    return name is not None and _NUMBERED.match(key, len(name)) is not None
+    for name in (file, _base(file)):
+        if key.startswith(name):
+            return _NUMBERED.match(key, len(name)) is not None
+    return False
 
 
 def _base(file: str) -> str:
@@ -251,8 +253,8 @@ def strip_place(name: str, metadata: Mapping[str, Any]) -> str:
     times = [as_number(metadata.get(key)) for key in TIME_KEYS]
     if as_number(found[3]) not in times and not _VIDEOS.match(name):
         return name
-    rest = name[found.end() :].removeprefix("&")
-    return name[: found.start()] + (found[1] + rest if rest else "")
+    name, rest = name[: found.start()], name[found.end() :].removeprefix("&")
+    return f"{name}{found[1]}{rest}" if rest else name
 
 
 @lru_cache(maxsize=4096)
@@ -304,8 +306,8 @@ def _find_name(metadata: Mapping[str, Any], keys: Sequence[str]) -> str:
 
 POSITION_METADATA = {
     *(key for key in OWN_KEYS if key not in (DOC_KEY, DOC_URI)),
-    *(key for scheme in SCHEMES for key in (scheme.start, scheme.end, *scheme.parts)),
-    *("loc", *SCORE_KEYS, *ALL_RESULT_KEYS),
+    *(scheme.start for scheme in SCHEMES),
+    *(*CHARACTER_KEYS, *PART_KEYS, "loc", *SCORE_KEYS, *ALL_RESULT_KEYS),
 }
 """Metadata about the position, the size or the score of a chunk."""
 

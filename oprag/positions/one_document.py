@@ -112,7 +112,9 @@ class OneDocument:
         text another hit has with one) gets the position of the other. The rest is read
         together.
         """
-        copies = _find_copies(hits) if self.position_keys is None else {}
+        copies = {}
+        if self.position_keys is None:
+            copies = _find_copies(hits)
         rest = list[int]()
         positions = [NO_PLACE] * len(hits)
         for i, hit in enumerate(hits):
@@ -281,7 +283,12 @@ def _find_copies(hits: Sequence[Hit]) -> dict[int, int]:
             originals.setdefault(hit.text, i)
         else:
             unplaced.append(i)
-    return {i: originals[hits[i].text] for i in unplaced if hits[i].text in originals}
+    copies = {}
+    for i in unplaced:
+        original = originals.get(hits[i].text)
+        if original is not None:
+            copies[i] = original
+    return copies
 
 
 def _has_characters(hit: Hit) -> bool:

@@ -80,25 +80,24 @@ def identify_documents(
     none_named = not any(found)
     # Among named hits, one without a name is tolerated unless it may have a position,
     # because a position needs a document.
-    for rank, hit in enumerate(hits):
-        if found[rank] is None and (
-            none_named or _may_have_position(hit, position_keys)
-        ):
-            error = _report_missing(hit, rank, document_key)
-            if problems is None:
-                raise error
-            problems.setdefault(_identify_by_text(hit).key, error)
-    documents = [
-        document or _identify_by_text(hit)
-        for document, hit in zip(found, hits, strict=True)
-    ]
+    documents = []
+    for rank, (hit, named) in enumerate(zip(hits, found, strict=True)):
+        identity = named or _identify_by_text(hit)
+        documents.append(identity)
+        if named or not (none_named or _may_have_position(hit, position_keys)):
+            continue
+        error = _report_missing(hit, rank, document_key)
+        if problems is None:
+            raise error
+        problems.setdefault(identity.key, error)
     names = disambiguate_names((each.key, each.name) for each in documents)
-    named = []
-    for each in documents:
-        name = names[each.key, each.name]
-        # There are hundreds per query, and most keep theirs.
-        named.append(each if each.name == name else each._replace(name=name))
-    return named if document_key is not None else separate_by_facts(hits, named)
+    for rank, identity in enumerate(documents):
+        name = names[identity.key, identity.name]
+        if name != identity.name:  # of hundreds per query, few
+            documents[rank] = identity._replace(name=name)
+    if document_key is not None:
+        return documents
+    return separate_by_facts(hits, documents)
 
 
 def _identify_by_text(hit: Hit) -> Identity:
@@ -158,9 +157,8 @@ def read_chunks(
         One chunk per hit, in the same order. A document's only text needs no position:
         without one it gets None. If the recorded end does not match the length of the
         text, or the user's key says the start alone, the span is empty and marks the
-        start. If the offsets count from
-        a parent (`counts_from_parent`), or the text is a window around its sentence,
-        they are not `scoped`.
+        start. If the offsets count from a parent (`counts_from_parent`), or the text is
+        a window around its sentence, they are not `scoped`.
 
     Raises:
         MissingPositionError: A chunk has no usable position.
@@ -203,7 +201,11 @@ def _read_chained(hits: Sequence[Hit]) -> list[Position] | None:
 
 
 def _make_chunk(rank: int, hit: Hit, identity: Identity, position: Position) -> Chunk:
-    """Return a hit as a chunk, with the facts that its metadata and others' prove."""
+    """Make the chunk of a hit whose position was read.
+
+    The other facts of its place come from the chunks that prove it (`Hit.chained`),
+    else from its own metadata.
+    """
     pages, problem, verbatim = None, None, True
     among: tuple[int, ...] = ()
     if hit.chained is not None:
@@ -239,6 +241,7 @@ def _make_chunk(rank: int, hit: Hit, identity: Identity, position: Position) -> 
 
 
 def _find_proof(hit: Hit, position: Position) -> Proof:
+    """Return the proof of a position: other chunks, links, or the hit's metadata."""
     if hit.chained is not None:
         is_proved = position.span is not None or hit.chained.number is not None
         return "chained" if is_proved else "none"

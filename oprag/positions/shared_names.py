@@ -246,7 +246,10 @@ def keep_one_version(chunks: Sequence[Chunk]) -> tuple[list[Chunk], list[Chunk]]
         is_kept = not text or text == best.setdefault(
             (chunk.document_key, chunk.part), text
         )
-        (kept if is_kept else others).append(chunk)
+        if is_kept:
+            kept.append(chunk)
+        else:
+            others.append(chunk)
     return kept, others
 
 

@@ -74,17 +74,19 @@ def _read_values(hit: Hit, keys: Sequence[Any]) -> tuple[Any, ...]:
             The values of a key are numbers, texts of numbers or dates, or a list of
             these. A function returns anything that can be compared, or a tuple of it.
     """
-    position: list[Any] = []
+    values: list[Any] = []
     for key in keys:
         found = _flatten(look_up(hit.metadata, hit.subject, key))
-        read = [_read_value(each) for each in found]
-        if callable(key):
-            pairs = zip(read, found, strict=True)
-            read = [each if number is None else number for number, each in pairs]
-        if not read or any(_is_nothing(each) for each in read):
+        if not found:
             return ()
-        position += read
-    return tuple(position)
+        for given in found:
+            value = _read_value(given)
+            if value is None and callable(key):
+                value = given
+            if _is_nothing(value):
+                return ()
+            values.append(value)
+    return tuple(values)
 
 
 def _flatten(value: Any) -> list[Any]:
