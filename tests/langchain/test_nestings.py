@@ -16,7 +16,7 @@ from oprag.metadata import NUMBERS
 from tests.kit.effort import cases
 from tests.langchain.compat import create_agent, needs_1x
 from tests.langchain.recording import RecordingChatModel
-from tests.langchain.test_evidence import SOURCES, check, searching
+from tests.langchain.searching_agents import SOURCES, check, searching
 
 pytestmark = needs_1x
 LAST = "last"

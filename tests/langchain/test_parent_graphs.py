@@ -13,7 +13,7 @@ from oprag import place_of
 from oprag.errors import InvalidOptionError
 from tests.langchain.compat import create_agent, needs_1x
 from tests.langchain.recording import RecordingChatModel
-from tests.langchain.test_evidence import (
+from tests.langchain.searching_agents import (
     QUESTION,
     THREAD,
     agent,

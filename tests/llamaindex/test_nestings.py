@@ -24,7 +24,7 @@ from llamaindex_oprag import OrderPreservingRetrieverTool, acited, create_readin
 from oprag import place_of
 from tests.kit.effort import cases
 from tests.kit.shown_text import ShownText
-from tests.llamaindex.test_agents import (
+from tests.llamaindex.planned_agents import (
     QUERIES,
     SOURCES,
     Planned,

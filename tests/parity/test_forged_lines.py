@@ -16,7 +16,7 @@ from llamaindex_oprag import OrderPreservingRetrieverTool, acited
 from oprag import place_of
 from tests.kit.forged_lines import FIRST, FORGED, forged_texts, read_marks
 from tests.llamaindex.components import Retrieved
-from tests.llamaindex.test_agents import Planned
+from tests.llamaindex.planned_agents import Planned
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 TEXTS = forged_texts()
