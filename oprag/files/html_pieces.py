@@ -133,7 +133,10 @@ def _read_control(element: Any) -> str | None:
     if tag == "textarea":
         return _spaced("".join(element.itertext()))
     if tag == "select":
-        chosen = [each for each in element.iter("option") if _has(each, "selected")]
+        options = [*element.iter("option")]
+        chosen = [each for each in options if _has(each, "selected")]
+        if not chosen and not _is_list(element):
+            chosen = [each for each in options if not _has(each, "disabled")][:1]
         return _spaced(", ".join(_text(each) for each in chosen))
     if tag != "input":
         return ""
@@ -141,6 +144,11 @@ def _read_control(element: Any) -> str | None:
     if kind in {"checkbox", "radio"}:
         return "☒ " if _has(element, "checked") else "☐ "
     return _spaced(get("value") or "") if kind in _TYPED else ""
+
+
+def _is_list(select: Any) -> bool:
+    """Tell whether a field shows several of its options, or lets one choose many."""
+    return _has(select, "multiple") or (select.get("size") or "1").strip() != "1"
 
 
 def _has(element: Any, name: str) -> bool:

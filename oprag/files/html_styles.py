@@ -25,6 +25,8 @@ _MOVES = re.compile(
     r"transform|transition|animation|will-change|background-clip", re.IGNORECASE
 )
 """With these a hidden text comes into sight later, or is filled with a picture."""
+_SHRUNK = re.compile(r"(?<![\w-])transform\s*:[^;]*scale\s*\(\s*0\s*\)", re.IGNORECASE)
+_GROWS = re.compile(r"transition|animation|will-change", re.IGNORECASE)
 _RAISES = re.compile(r"vertical-align\s*:\s*(super|sub)(?!\w)", re.IGNORECASE)
 _NUMBERS = re.compile(r"list-style(?:-type)?\s*:\s*([^;]+)", re.IGNORECASE)
 _FOR_SCREENS = re.compile(
@@ -111,6 +113,8 @@ class Styles:
             is_flat = "overflow" in own and _FLAT.search(own)
             if is_flat or _FADES.search(own) or _has_one_colour(own):
                 return True
+        if _SHRUNK.search(own) and not _GROWS.search(own):
+            return True
         for said in self._said_of(element, own):
             if _HIDES.search(said):
                 return not ("transparent" in said and _MOVES.search(said))

@@ -209,13 +209,15 @@ def _read_rules(page: Any) -> tuple[list[Rule], list[Rule]]:
 
 def _read_lines(raw: Any, shape: Any) -> Iterator[tuple[float, float, float, float]]:
     """Return the lines of a shape: left, lower, right and upper edge of each."""
+    edges = [c_float() for _ in range(4)]
+    raw.FPDFPageObj_GetBounds(shape, *map(byref, edges))
+    left, bottom, right, top = (edge.value for edge in edges)
+    if max(right - left, top - bottom) < _SHORTEST:
+        return
     fill, stroke = c_int(), c_int()
     raw.FPDFPath_GetDrawMode(shape, byref(fill), byref(stroke))
     if not fill.value and not stroke.value:
         return
-    edges = [c_float() for _ in range(4)]
-    raw.FPDFPageObj_GetBounds(shape, *map(byref, edges))
-    left, bottom, right, top = (edge.value for edge in edges)
     if min(right - left, top - bottom) <= _THIN:
         yield left, bottom, right, top
         return
