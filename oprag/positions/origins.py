@@ -86,11 +86,11 @@ def find_origins(
         return _find_sections(readings)
     if scheme.is_framework_offsets:
         return _find_sources(readings)
-    names_document = any(each.hit.document == document_key for each in readings)
-    if scheme.characters or names_document:
+    # Numbers of chunks whose framework document is this one count in it.
+    if scheme.characters or any(r.hit.document == document_key for r in readings):
         of_part = {part: Origin(part) for part in {each.part for each in readings}}
         return [of_part[each.part] for each in readings]
-    # Counted chunks of one name may be of several texts, each counted from 0.
+    # Others of one name may be of several texts, each counted from 0.
     rows = zip(readings, _find_texts(readings), strict=True)
     return [Origin(reading.part, text) for reading, text in rows]
 
