@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import islice
 from math import ceil
+from operator import add
 from typing import TypeAlias
 
 from oprag.chunk import Chunk, Passage
@@ -23,7 +24,7 @@ from oprag.context.text import cite_text, headers
 from oprag.errors import BudgetTooSmallError
 from oprag.marks import GAP_MARK, escape_marks
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER, as_number
-from oprag.tokens import count_joined, resolve_token_counter
+from oprag.tokens import resolve_token_counter
 
 LONG_TOKEN = 8
 """Characters of a token in the longest words: how far full texts are read on."""
@@ -151,17 +152,14 @@ class BudgetFiller:
         return self._render(kept)
 
     def _count_chunk(self, chunk: Chunk) -> int:
-        return self._count_text(self._write_as_sent(chunk), chunk)
-
-    def _count_text(self, text: str, chunk: Chunk) -> int:
-        """Count a text, or return the chunk's stored count if that is of this text."""
-        name = self._counter.name
+        """Count a chunk as sent, or return its stored count if that is of this text."""
+        sent, name = self._write_as_sent(chunk), self._counter.name
         has_our_count = name and chunk.metadata.get(TOKEN_COUNTER) == name
-        if has_our_count and text == chunk.text and chunk.exact:
+        if has_our_count and chunk.exact and sent == chunk.text:
             stored = as_number(chunk.metadata.get(TOKEN_COUNT))
             if stored is not None:
                 return stored
-        return self._counter(text)
+        return self._counter(sent)
 
     def _write_as_sent(self, chunk: Chunk) -> str:
         if self._sent_text is None:
@@ -204,41 +202,21 @@ class BudgetFiller:
         """
         if self._last is not None and self._last[0] is chunks:
             return self._last
-        passages = build_passages(chunks, self._options)
+        options, separator = self._options, self._options.separator
+        passages = build_passages(chunks, options)
         if self._numbers is not None:
             passages = self._numbers.assign(passages)
-        written = [self._write_as_rendered(passage.text) for passage in passages]
-        tokens = self._count_context(passages, written)
+        written = [[self._write_as_rendered(passage.text) for passage in passages]]
         if self._sent_text is not None:
-            sent = [self._write_passage(each, self._sent_text) for each in passages]
-            if sent != written:
-                tokens = max(tokens, self._count_context(passages, sent))
+            written.append(
+                [self._write_passage(each, self._sent_text) for each in passages]
+            )
+        if options.citations:
+            heads = headers(passages, separator=separator)
+            written = [list(map(add, heads, texts)) for texts in written]
+        tokens = max(self._counter(separator.join(texts)) for texts in written)
         self._last = chunks, passages, tokens
         return self._last
-
-    def _count_context(self, passages: list[Passage], written: list[str]) -> int:
-        """Count the passages as they are written, with all that stands between them."""
-        separator = self._options.separator
-        heads = [""] * len(passages)
-        if self._options.citations:
-            heads = headers(passages, separator=separator)
-        texts: list[str] = []
-        before: list[str] = []
-        chunks: list[Chunk] = []
-        for passage, text, head in zip(passages, written, heads, strict=True):
-            between = separator + head if texts else head
-            parts = [chunk.text for chunk in passage.chunks]
-            if "".join(parts) != text:
-                parts = [text]
-            texts += parts
-            before += [between, *[""] * (len(parts) - 1)]
-            chunks += passage.chunks[: len(parts)]
-        return count_joined(
-            texts,
-            before,
-            self._counter,
-            lambda number: self._count_text(texts[number], chunks[number]),
-        )
 
     def _drop_until_fits(
         self, kept: list[Chunk], budget: int, least: int = 1

@@ -26,7 +26,6 @@ from oprag.errors import (
     describe_type,
     find_caller_stacklevel,
 )
-from oprag.tokens.joints import joint_patterns
 
 if TYPE_CHECKING:
     import tiktoken
@@ -85,10 +84,7 @@ class NamedTokenCounter:
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens, 0 or more; recent counts are kept."""
-        length = len(text)
-        if length <= _SHORT:
-            return self._kept[0](text)
-        return self._kept[1 if length < _LONG else 2](text)
+        return self._kept[1 if len(text) < _LONG else 2](text)
 
     def count_end(self, text: str) -> int:
         """Count as a call does, for the end of a part: only short ones are kept."""
@@ -119,41 +115,6 @@ class NamedTokenCounter:
         if self.by_name:
             return resolve_token_counter, (self.name,)
         return type(self), (self.count, self.name, self.tokenizer)
-
-
-def count_joined(
-    texts: Sequence[str],
-    before: Sequence[str],
-    counter: NamedTokenCounter,
-    count_alone: Callable[[int], int],
-) -> int:
-    """Count the tokens of texts that are written one after another.
-
-    From its first joint to its last a text has the tokens that it has alone (see
-    `joints.py`). So only the stretches between these are counted anew. A text without
-    joints belongs to the stretch around it; if none are known, all is one stretch.
-
-    Args:
-        texts: In the order in which they are written.
-        before: The text that is written before each of them, such as a separator.
-        counter: Counts the tokens.
-        count_alone: Returns how many tokens the counter counts for one of `texts`
-            alone, by its number.
-    """
-    joints = joint_patterns(counter.tokenizer) if counter.counts_tokens else None
-    tokens, stretch = 0, list[str]()
-    for number, (between, text) in enumerate(zip(before, texts, strict=True)):
-        stretch.append(between)
-        first = joints and joints.first.search(text)
-        last = joints and joints.last.match(text)
-        if not (first and last):
-            stretch.append(text)
-            continue
-        head, tail = text[: first.end()], text[last.end() :]
-        inside = count_alone(number) - counter(head) - counter(tail)
-        tokens += counter("".join([*stretch, head])) + inside
-        stretch = [tail]
-    return tokens + counter("".join(stretch))
 
 
 def _count_checked(count: Callable[[str], Any], name: str, text: str) -> int:

@@ -11,14 +11,11 @@ may look across. If that is not known, there are no joints.
 from __future__ import annotations
 
 import json
-import re
 import string
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from oprag.tokens.tiktoken_files import is_encoding
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import tiktoken
@@ -39,18 +36,6 @@ class Joints(Enum):
     BEFORE = "before the blank"
     AROUND = "before the blank and behind it, which no token holds"
 
-
-class JointPatterns(NamedTuple):
-    """Expressions that find joints in a text by its characters alone."""
-
-    first: re.Pattern[str]
-    """To be searched: ends at the first joint."""
-    last: re.Pattern[str]
-    """To be matched: ends at the last joint."""
-
-
-_BEFORE_BLANK = "[!-~](?= [!-~])"
-_END_OF_WORD = r"[A-Za-z0-9](?![A-Za-z0-9'])(?=[\x00-\x7f])"
 
 _BRANCHES = frozenset(
     r"""
@@ -115,21 +100,6 @@ _PER_PIECE = {
 _DROPS_BLANKS = {"BertPreTokenizer", "Whitespace", "WhitespaceSplit"}
 _MODELS = {"BPE", "Unigram", "WordLevel", "WordPiece"}
 """Models that read each piece by itself."""
-
-
-@lru_cache(maxsize=32)
-def joint_patterns(tokenizer: Any) -> JointPatterns | None:
-    """Return what finds the joints of a tokenizer's texts; None if none are known."""
-    if is_encoding(tokenizer):
-        joints = joints_of_tiktoken(tokenizer)
-    else:
-        joints = joints_of_huggingface(tokenizer)
-    if joints is Joints.NONE:
-        return None
-    joint = _BEFORE_BLANK
-    if joints is Joints.WORDS:
-        joint = f"(?:{_BEFORE_BLANK}|{_END_OF_WORD})"
-    return JointPatterns(re.compile(joint), re.compile(f".*{joint}", re.DOTALL))
 
 
 @lru_cache(maxsize=32)

@@ -10,7 +10,8 @@ from oprag import order_context, render
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, arrange
 from oprag.errors import BudgetTooSmallError
-from oprag.tokens import NamedTokenCounter, resolve_token_counter
+from oprag.metadata import span_stamp
+from oprag.tokens import resolve_token_counter
 from tests.kit.effort import cases
 
 PIECES = [
@@ -81,16 +82,26 @@ def test_with_places_what_fits_exactly_is_taken(parts, gaps, separator, merge):
     )
 
 
-def test_a_stored_count_that_is_wrong_does_not_exceed_the_budget():
-    one = {"token_count": 1, "token_counter": "words"}
-    metadatas = [{"source": "s", "start_index": n, **one} for n in (0, 100, 200)]
-    words = NamedTokenCounter(lambda text: len(text.split()), name="words")
-    parts = ["three words here", "and three more", "the last three"]
+@pytest.mark.parametrize("counter", [len, "cl100k_base"])
+def test_a_stored_count_that_is_wrong_does_not_exceed_the_budget(counter):
+    count = resolve_token_counter(counter)
+    document = "The first rent is due. The second rent is due. The third one too."
+    spans = [(0, 22), (23, 46), (47, 65)]
+    parts = [document[start:end] for start, end in spans]
+    metadatas = [
+        {
+            "source": "s",
+            **span_stamp(document, span, part),
+            "token_count": 1,
+            "token_counter": count.name,
+        }
+        for span, part in zip(spans, parts, strict=True)
+    ]
+    budget = count("\n\n".join(parts[:2]))
 
-    (passage, other) = order_context(
-        parts, metadatas, token_budget=6, token_counter=words
-    )
-    assert (passage.text, other.text) == (parts[0], parts[1])
+    kept = order_context(parts, metadatas, token_budget=budget, token_counter=counter)
+
+    assert [passage.text for passage in kept] == parts[:2]
 
 
 def test_what_is_sent_around_a_text_counts():

@@ -12,7 +12,7 @@ from tokenizers import AddedToken, Regex, models, normalizers, pre_tokenizers, t
 from tokenizers import processors as processing
 
 from oprag.splitting import split_tokens
-from oprag.tokens import count_joined, encodable, resolve_token_counter, tokenize
+from oprag.tokens import encodable, resolve_token_counter, tokenize
 from oprag.tokens.joints import Joints, joints_of_huggingface, joints_of_tiktoken
 from tests.kit.effort import cases
 from tests.kit.strategies import FRAGMENTS, counter, slices
@@ -194,41 +194,6 @@ def test_a_part_from_any_character_to_any_other_is_counted_by_its_ends(
                 count.count_again(each) for each in (ends.head, ends.tail) if each
             ]
             assert ends.n_tokens + sum(outside) == count.count_again(text[start:end])
-
-
-betweens = st.sampled_from(["", " ", "\n\n", "\n\n[…]\n\n[2] a.txt\n", "'s", "a", "é"])
-
-
-@settings(max_examples=cases(60))
-@given(st.lists(st.tuples(betweens, parts.map("".join)), max_size=4))
-@pytest.mark.parametrize("name", [*PROVED, *UNPROVED])
-def test_texts_that_are_joined_count_what_the_whole_counts(name, pairs):
-    if name == "chance":
-        return
-    count = made(name)
-    before = [between for between, _ in pairs]
-    texts = [text for _, text in pairs]
-    whole = "".join(between + text for between, text in pairs)
-
-    joined = count_joined(texts, before, count, lambda number: count(texts[number]))
-
-    assert joined == count.count_again(whole)
-
-
-@pytest.mark.parametrize("name", PROVED)
-def test_of_joined_prose_only_what_lies_between_the_texts_is_counted(name, monkeypatch):
-    count = made(name)
-    text = "The water of the river was cold, and the boat was late again. " * 40
-    alone, counted = count(text), []
-
-    def watched(counter, part):
-        counted.append(len(part))
-        return counter.count_again(part)
-
-    monkeypatch.setattr(type(count), "__call__", watched)
-    count_joined([text] * 9, ["\n\n"] * 9, count, lambda _: alone)
-
-    assert sum(counted) < len(text)
 
 
 @pytest.mark.parametrize("name", PROVED)
