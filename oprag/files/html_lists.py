@@ -18,7 +18,19 @@ _ALPHABETS = {
     "а": "абвгдежзиклмнопрстуфхцчшщыэюя",
     "А": "АБВГДЕЖЗИКЛМНОПРСТУФХЦЧШЩЫЭЮЯ",
 }
+_CHINESE = "〇一二三四五六七八九"
+_STEMS = {
+    "甲": "甲乙丙丁戊己庚辛壬癸",
+    "子": "子丑寅卯辰巳午未申酉戌亥",
+    "①": "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳",
+}
+"""Signs that count as far as they go."""
 _KINDS = {
+    "cjk-earthly-branch": "子",
+    "cjk-heavenly-stem": "甲",
+    "cjk-ideographic": "一",
+    "simp-chinese-informal": "一",
+    "trad-chinese-informal": "一",
     "decimal-leading-zero": "01",
     "lower-alpha": "a",
     "lower-greek": "α",
@@ -65,7 +77,15 @@ class ListNumbers:
 
 
 def write_number(number: int, kind: str) -> str:
-    """Write a number as digits (`1`, `01`), letters (`a`, `A`) or Roman (`i`, `I`)."""
+    """Write a number as digits (`1`, `01`), letters (`a`, `A`) or Roman (`i`, `I`).
+
+    Or in Chinese (`一`, `甲`, `子`) or in circles (`①`).
+    """
+    stems = _STEMS.get(kind, "")
+    if 0 < number <= len(stems):
+        return stems[number - 1]
+    if kind == "一" and 0 < number < 100:  # noqa: PLR2004 -- tens and ones
+        return _write_chinese(number)
     letters = _ALPHABETS.get(kind)
     if letters and number > 0:
         text = ""
@@ -82,6 +102,14 @@ def write_number(number: int, kind: str) -> str:
             text += digits * count
         return text if kind == "i" else text.upper()
     return str(number)
+
+
+def _write_chinese(number: int) -> str:
+    tens, ones = divmod(number, 10)
+    if tens == 0:
+        return _CHINESE[ones]
+    first = _CHINESE[tens] if tens > 1 else ""
+    return f"{first}十{_CHINESE[ones] if ones else ''}"
 
 
 def _as_int(value: str | None, default: int) -> int:

@@ -52,6 +52,7 @@ WESTERN = "cp1252"
 """The encoding in which browsers read pages that name none, and Excel writes."""
 _WESTERN = frozenset("ßàáâãäåæçèéêëìíîïñòóôõöøùúûüÿœ")
 _IN_WORD = re.compile(r"(?<=[^\W\d_])[^\w\s'.,;:!?/+&@()’-](?=[^\W\d_])")
+_LABEL_OF_UTF_8 = re.compile("utf-?8", re.IGNORECASE)
 _TAG = re.compile(r"<[^>]*>")
 _OTHER_WORD = re.compile(r"(?<!\w)[^\W\d_a-zA-Z]{3,}(?!\w)")
 """A word without any letter from a to z, as in other scripts."""
@@ -118,9 +119,11 @@ def decode_or_guess(data: bytes, declared: str | None = None) -> str:
 
 def name_guess(data: bytes, declared: str | None = None) -> str:
     """Say that the encoding of bytes is a guess; empty if it is not."""
-    if declared is not None or not is_western(data):
+    is_utf_8 = declared is not None and _LABEL_OF_UTF_8.fullmatch(declared.strip())
+    if (declared is not None and not is_utf_8) or not is_western(data):
         return ""
-    return "it names no encoding, and is read as Windows-1252"
+    said = "is not in UTF-8 as it says" if is_utf_8 else "names no encoding"
+    return f"it {said}, and is read as Windows-1252"
 
 
 def is_western(data: bytes) -> bool:

@@ -16,6 +16,13 @@ _FORMATS = {
     "upperLetter": "A",
     "lowerRoman": "i",
     "upperRoman": "I",
+    **dict.fromkeys(("chineseCounting", "chineseCountingThousand"), "一"),
+    **dict.fromkeys(("japaneseCounting", "taiwaneseCounting"), "一"),
+    "ideographTraditional": "甲",
+    "taiwaneseCountingThousand": "一",
+    "ideographZodiac": "子",
+    "decimalEnclosedCircle": "①",
+    "decimalEnclosedCircleChinese": "①",
     "russianLower": "а",
     "russianUpper": "А",
 }

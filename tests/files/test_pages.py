@@ -2,6 +2,7 @@
 
 import pytest
 
+from oprag.files import read_file
 from oprag.files.html import html_text
 
 BODY = f"<p>{'The harbour opened in May, and a ship brought coal. ' * 6}</p>"
@@ -267,3 +268,24 @@ def test_a_rule_for_children_hides_no_grandchild():
     page = "<style>.a > i{display:none}</style><p class=a><b><i>Seen</i></b></p>"
 
     assert "Seen" in read(page + BODY)
+
+
+def test_a_page_that_is_western_though_it_says_utf_8_is_read_as_western(tmp_path):
+    path = tmp_path / "a.html"
+    path.write_bytes("<meta charset=utf-8><p>Café à Genève".encode("cp1252"))
+
+    [text] = read_file(path)
+
+    assert text.text == "Café à Genève"
+    assert text.notice == "it is not in UTF-8 as it says, and is read as Windows-1252"
+
+
+def test_a_page_in_utf_8_with_a_wrong_byte_is_read_as_utf_8(tmp_path):
+    path = tmp_path / "a.html"
+    page = f"<meta charset=utf-8><p>Café {'à Genève ' * 50}".encode()
+    path.write_bytes(page + b"\xe9")
+
+    [text] = read_file(path)
+
+    assert text.text.startswith("Café à Genève")
+    assert text.text.endswith("\ufffd")

@@ -266,6 +266,18 @@ def level(number: int, kind: str, text: str, more: str = "") -> str:
             level(0, "none", "Whereas") + level(1, "russianLower", "%2)"),
             ["Whereas A", "а) b", "Whereas C", "а) d"],
         ),
+        (
+            level(0, "chineseCounting", "%1、")
+            + level(1, "ideographTraditional", "%2."),
+            ["一、 A", "甲. b", "二、 C", "甲. d"],
+        ),
+        (
+            level(0, "japaneseCounting", "%1.", '<w:suff w:val="space"/>').replace(
+                'w:start w:val="1"', 'w:start w:val="19"'
+            )
+            + level(1, "decimalEnclosedCircle", "%2"),
+            ["十九. A", "① b", "二十. C", "① d"],
+        ),
     ],
 )
 def test_lists_are_numbered_as_word_numbers_them(levels, lines, tmp_path):
