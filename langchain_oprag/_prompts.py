@@ -66,7 +66,7 @@ def long_prompts(given: Mapping[str, Any]) -> dict[str, Prompt]:
     }
 
 
-def fill(prompt: Prompt, values: Mapping[str, Any]) -> list[BaseMessage]:
+def fill_prompt(prompt: Prompt, values: Mapping[str, Any]) -> list[BaseMessage]:
     """Put values into a prompt."""
     if isinstance(prompt, str):
         return [HumanMessage(prompt.format(**values))]
@@ -87,7 +87,7 @@ def _check_prompt(
         raise invalid_option(option, prompt, takes)
 
     def text(values: dict[str, str]) -> str:
-        return "\n".join(map(read_message_text, fill(prompt, values)))
+        return "\n".join(map(read_message_text, fill_prompt(prompt, values)))
 
     check_prompt(option, prompt, text, variables=variables, must_decline=must_decline)
     return prompt

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, SkipValidation, ValidationInfo, field_validator
 
 from langchain_oprag._answers import Answering, DrivenRunnable
 from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
-from langchain_oprag._prompts import Question, fill, long_prompts, read_question
+from langchain_oprag._prompts import Question, fill_prompt, long_prompts, read_question
 from langchain_oprag._searched import list_verified_stores
 from langchain_oprag.results import as_documents, as_passages
 from langchain_oprag.retrievers import RetrieverFetch
@@ -172,7 +172,9 @@ class _LongReading(Answering):
 
     def messages(self, prompt: str, values: Mapping[str, str]) -> list[BaseMessage]:
         """Fill the prompt of a call in."""
-        return self.question.put_after_system(fill(self._prompts[prompt], values))
+        return self.question.put_after_system(
+            fill_prompt(self._prompts[prompt], values)
+        )
 
     def format_piece(self, request: CallModel, text: str) -> Iterator[AddableDict]:
         """Return a piece of a reply, under its key of the output."""

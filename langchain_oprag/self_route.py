@@ -26,7 +26,13 @@ from langchain_oprag._options import (
     rewrap,
     unwrap,
 )
-from langchain_oprag._prompts import Prompt, Question, fill, read_question, step_prompts
+from langchain_oprag._prompts import (
+    Prompt,
+    Question,
+    fill_prompt,
+    read_question,
+    step_prompts,
+)
 from langchain_oprag._searched import list_verified_stores, search_filter
 from langchain_oprag.documents import SourceLike
 from langchain_oprag.retrievers import OrderPreservingRetriever, RetrieverFetch
@@ -282,7 +288,7 @@ class _SelfRouting(Answering):
         same for every question on a document.
         """
         question = self.question.in_conversation
-        filled = fill(self._prompts[prompt], {**values, "question": question})
+        filled = fill_prompt(self._prompts[prompt], {**values, "question": question})
         return self.question.put_after_system(filled)
 
     def start_call(self, request: CallModel) -> ModelCall:

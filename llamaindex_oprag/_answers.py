@@ -33,7 +33,7 @@ from llamaindex_oprag._llms import (
     read_usage,
     window_of,
 )
-from llamaindex_oprag._prompts import Sent, fill
+from llamaindex_oprag._prompts import Sent, fill_prompt
 from oprag import calls
 from oprag.calls import DECLINE_TOOL, CallModel, aanswer, answer, frame_tokens
 from oprag.documents import check_entries
@@ -88,7 +88,9 @@ class Answering(calls.Answering[str]):
 
     def fill_prompt(self, prompt: str, values: Mapping[str, str]) -> Sent:
         """Fill a prompt in."""
-        return fill(self.llm(prompt), self.template(prompt), self.fill_values(values))
+        return fill_prompt(
+            self.llm(prompt), self.template(prompt), self.fill_values(values)
+        )
 
     def count_prompt(self, prompt: str, values: Mapping[str, str]) -> int:
         """Count a prompt with its values, and the chat format around it."""

@@ -306,4 +306,6 @@ def _read_ends(spans: Sequence[Span]) -> tuple[int | None, int | None]:
     if not spans:
         return None, None
     start, end = spans[0].start, spans[-1].end
-    return start, (end if end > start else None)
+    if end <= start:
+        return start, None
+    return start, end

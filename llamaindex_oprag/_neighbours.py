@@ -91,7 +91,9 @@ class Neighbourhood:
             if self._search.unseen is not None or not takes:
                 raise self._search.refusal(type(self._index).__name__, "widen")
         found: dict[str, tuple[float, int, int, BaseNode]] = {}
-        ends = [(n, each, s) for n, each in nodes.items() for s in ("next", "prev")]
+        ends: list[tuple[int, BaseNode, str]] = []
+        for number, node in nodes.items():
+            ends += [(number, node, "next"), (number, node, "prev")]
         steps = 0
         while ends and len(found) < widening.room and steps < widening.reach:
             steps += 1

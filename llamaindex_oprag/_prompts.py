@@ -75,7 +75,9 @@ def check_template(
     return template
 
 
-def fill(llm: LLM, template: BasePromptTemplate, values: Mapping[str, str]) -> Sent:
+def fill_prompt(
+    llm: LLM, template: BasePromptTemplate, values: Mapping[str, str]
+) -> Sent:
     """Put values into a prompt, as `LLM.predict` would send it."""
     given = {_THEIR_NAMES.get(own, own): value for own, value in values.items()}
     if llm.metadata.is_chat_model:

@@ -197,6 +197,6 @@ def number_as(store: Any) -> Iterator[None]:
         _outer.reset(token)
 
 
-def find_run(store: Any) -> AgentRun:
+def open_run(store: Any) -> AgentRun:
     """Return the run of a Context's store."""
     return _runs.setdefault(store, AgentRun())

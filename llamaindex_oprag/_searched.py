@@ -129,14 +129,14 @@ def list_verified_stores(retriever: Any) -> list[ChunkStore]:
     Args:
         retriever: The retriever that the component asks.
     """
-    searches = [
-        (
-            each._index if isinstance(each, VectorIndexRetriever) else each,  # noqa: SLF001 -- as above
-            _filter(each).where,
-        )
-        for each in _retrievers(retriever)
-        if not inner_retrievers(each, _INSIDE)
-    ]
+    searches = []
+    for each in _retrievers(retriever):
+        if inner_retrievers(each, _INSIDE):
+            continue
+        searched: Any = each
+        if isinstance(each, VectorIndexRetriever):
+            searched = each._index  # noqa: SLF001 -- as above
+        searches.append((searched, _filter(each).where))
     instead = (
         "Give index.as_retriever(), or examine what is returned: "
         "llamaindex_oprag.diagnose(retriever.retrieve(question))."

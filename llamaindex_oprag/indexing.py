@@ -233,7 +233,7 @@ class _LlamaIndex(Framework[Document]):
             self._refuse_levels(node)
         return [WantedChunk("", text_of(node), node.metadata, node) for node in nodes]
 
-    def finish(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
+    def finish_chunks(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
         """Give the nodes their ids, links and hidden metadata keys."""
         ids = [None, *(chunk.id for chunk in chunks), None]
         if not self.splitter.include_prev_next_rel:

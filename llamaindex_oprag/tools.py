@@ -15,7 +15,7 @@ from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context
 
 from llamaindex_oprag._options import OrderedKeywords
-from llamaindex_oprag._runs import find_run, number_as
+from llamaindex_oprag._runs import number_as, open_run
 from llamaindex_oprag._searched import OF_SEARCH, require_retriever
 from llamaindex_oprag.results import format_nodes
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
@@ -196,7 +196,7 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
         return output
 
     async def _anext(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
-        run = find_run(ctx.store)
+        run = open_run(ctx.store)
         async with run.turn(ctx.store) as numbering:
             numbers = await numbering.read()
             texts = await run.texts(ctx.store)
@@ -225,7 +225,7 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
 
 async def number_reply(ctx: Context, reading: ToolReply) -> ToolReply:
     """Number the passages of another tool's reply, and note that they were shown."""
-    run = find_run(ctx.store)
+    run = open_run(ctx.store)
     async with run.turn(ctx.store) as numbering:
         numbers = await numbering.read()
         passages = tuple(numbers.assign(reading.passages))

@@ -118,10 +118,10 @@ def index_on_ray(
         def readable() -> Iterator[tuple[str, list[Any]]]:
             for each in read_documents(given, framework, scope):
                 if isinstance(each, UnreadableFileError):
-                    names.note(each.path)
+                    names.add_name(each.path)
                     skipped.append(each)
                 else:
-                    names.note(each[0])
+                    names.add_name(each[0])
                     yield each
 
         blocks = [

@@ -195,7 +195,7 @@ def answer_refusal(steps: Effects[ToolReply]) -> Effects[ToolReply]:
         return ToolReply(error.message)
 
 
-class _Page(NamedTuple):
+class _ShownPage(NamedTuple):
     """A page of a document, or all of it."""
 
     text: str
@@ -204,17 +204,17 @@ class _Page(NamedTuple):
     """Its name for readers; None for a document of one text."""
 
 
-def _split_pages(full: FullText) -> dict[str, _Page]:
+def _split_pages(full: FullText) -> dict[str, _ShownPage]:
     """Return the pages by their names for readers; "" for one text."""
     if not full.pages:
-        return {"": _Page(full.text)}
+        return {"": _ShownPage(full.text)}
     return {
-        name: _Page(full.text[slice(*span)], metadata, name)
+        name: _ShownPage(full.text[slice(*span)], metadata, name)
         for name, (metadata, span) in zip(full.page_names(), full.pages, strict=True)
     }
 
 
-def _choose_page(name: str, full: FullText, page: str | int | None) -> _Page:
+def _choose_page(name: str, full: FullText, page: str | int | None) -> _ShownPage:
     parts = _split_pages(full)
     for label in (str(page or ""), f"page {page}"):
         if label in parts:
@@ -241,7 +241,7 @@ def _span_in(text: str, start: int | None, end: int | None) -> Span:
 
 
 def _make_passage(
-    name: str, shown: str, part: _Page, span: Span, *, exact: bool
+    name: str, shown: str, part: _ShownPage, span: Span, *, exact: bool
 ) -> Passage:
     number = as_number(part.metadata.get(PART_INDEX))
     named = {key: part.metadata[key] for key in PART_KEYS if key in part.metadata}

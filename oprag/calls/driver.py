@@ -82,11 +82,11 @@ class ModelCall(ABC):
         streaming &= self._may_stream
         try:
             for piece in self._stream() if streaming else [self._ask()]:
-                yield from self._feed(piece, whole=not streaming)
+                yield from self._take_piece(piece, whole=not streaming)
         except Exception as error:
             if not self.means_empty(error):
                 raise
-        yield from self._finish(streaming=streaming)
+        yield from self._end_reply(streaming=streaming)
 
     async def astream_outputs(self, *, streaming: bool) -> AsyncGenerator[Any, None]:
         """Async version of `stream_outputs`."""
@@ -96,7 +96,7 @@ class ModelCall(ABC):
             pieces = await pieces
         try:
             async for piece in pieces:
-                for output in self._feed(piece, whole=not streaming):
+                for output in self._take_piece(piece, whole=not streaming):
                     yield output
         except Exception as error:
             if not self.means_empty(error):
@@ -106,15 +106,15 @@ class ModelCall(ABC):
             # garbage-collected.
             if isinstance(pieces, AsyncGenerator):
                 await pieces.aclose()
-        for output in self._finish(streaming=streaming):
+        for output in self._end_reply(streaming=streaming):
             yield output
 
-    def _feed(self, piece: Any, *, whole: bool) -> list[Any]:
+    def _take_piece(self, piece: Any, *, whole: bool) -> list[Any]:
         self._end.see(piece)
         text = self.read(piece, whole=whole)
         return self._emit(self._detector.feed(text, called=self.called))
 
-    def _finish(self, *, streaming: bool) -> list[Any]:
+    def _end_reply(self, *, streaming: bool) -> list[Any]:
         if streaming:
             self._end.check_complete()
         cut = self._end.cut is not None

@@ -77,7 +77,7 @@ class Framework(ABC, Generic[D]):
     def split(self, documents: Sequence[D]) -> list[WantedChunk]:
         """Split parts of a document, all if the splitter is oprag's; without ids."""
 
-    def finish(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
+    def finish_chunks(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
         """Return the chunks of one document with the objects for the store."""
         return chunks
 
@@ -123,7 +123,7 @@ def chunks_of(
         )
         own_id = make_indexed_id(metadata, int(metadata[CHUNK_INDEX]))
         chunks.append(piece._replace(id=own_id, metadata=metadata))
-    return framework.finish(chunks)
+    return framework.finish_chunks(chunks)
 
 
 def _make_storable(part: D, framework: Framework[D]) -> D:

@@ -53,7 +53,7 @@ _SCOPE_DIGITS = 9
 class GivenNames(dict[str, str]):
     """Names of the documents of a run by `doc_key`, in the order they were given."""
 
-    def note(self, name: str) -> None:
+    def add_name(self, name: str) -> None:
         """Add a name.
 
         Raises:

@@ -81,9 +81,9 @@ def indexing_steps(
             run.count_part(each.report)
             raise run.make_outage_error()
         else:
-            yield from run.take(each)
-        run.advance()
-    yield from run.flush() if is_part else run.end()
+            yield from run.take_document(each)
+        run.report_progress()
+    yield from run.flush() if is_part else run.finish_run()
     return run.report()
 
 
@@ -115,13 +115,13 @@ class Run:
         self._foreign: dict[str, None] = {}
         self._counts = Counter[str]()
 
-    def take(self, given: Readable) -> Requests:
+    def take_document(self, given: Readable) -> Requests:
         """Take the next document, or the error in its place."""
         if isinstance(given, UnreadableFileError):
-            self._names.note(given.path)
+            self._names.add_name(given.path)
             self._skipped.append(given)
             return
-        self._names.note(given.name)
+        self._names.add_name(given.name)
         if isinstance(given, FailedDocument):
             self._fail(*given)
         elif given.chunks:
@@ -139,7 +139,7 @@ class Run:
             self._outcomes[outcome] += getattr(part, outcome)
         failed = [each.name for each in part.failed]
         for name in (*part.added, *part.updated, *part.unchanged, *part.empty, *failed):
-            self._names.note(name)
+            self._names.add_name(name)
         self._foreign |= dict.fromkeys(part.foreign)
         for what in _COUNTS:
             self._counts[what] += getattr(part, f"chunks_{what}")
@@ -223,7 +223,7 @@ class Run:
             add, aadd = self._writer.add, self._writer.aadd
             yield Effect(partial(add, chunks), partial(aadd, chunks))
             self._counts["added"] += len(chunks)
-            self.advance()
+            self.report_progress()
         for ids in self._batches([id_ for one in todo for id_ in one.delete]):
             delete, adelete = self._writer.delete, self._writer.adelete
             yield Effect(partial(delete, ids), partial(adelete, ids))
@@ -250,7 +250,7 @@ class Run:
         if len(self._in_a_row) == _IN_A_ROW:
             raise self.make_outage_error()
 
-    def end(self) -> Requests:
+    def finish_run(self) -> Requests:
         """Write the pending chunks; remove missing documents, if asked.
 
         Raises:
@@ -258,7 +258,7 @@ class Run:
             InvalidOptionError: More than half would be deleted.
         """
         yield from self.flush()
-        self.advance()
+        self.report_progress()
         if self._failed and not any(self._outcomes.values()):
             raise self._make_error("No document could be indexed. ")
         for name in self._choose_removals() if self._options.remove_missing else ():
@@ -306,7 +306,7 @@ class Run:
             chunks_unchanged=counts["unchanged"],
         )
 
-    def advance(self) -> None:
+    def report_progress(self) -> None:
         """Report the progress of the run."""
         done = len(self._skipped) + len(self._failed)
         done += sum(len(self._outcomes[key]) for key in _OUTCOMES_OF_GIVEN)

@@ -80,7 +80,7 @@ def group_documents(
         >>> [(unit.documents, unit.tokens) for unit in units]
         [(('a', 'b'), 3), (('c',), 2), (('d',), 1)]
     """
-    texts = _read_texts(documents)
+    texts = _load_texts(documents)
     if type(max_tokens) is not int or max_tokens < 1:
         raise invalid_option("max_tokens", max_tokens, "It takes a number from 1.")
     if compat not in (None, "official"):
@@ -114,7 +114,7 @@ def group_documents(
     return units
 
 
-def _read_texts(documents: Any) -> Mapping[str, str]:
+def _load_texts(documents: Any) -> Mapping[str, str]:
     if isinstance(documents, (list, tuple)):
         source = document_source(documents)
         return {name: source.get(name) for name in source.names()}
