@@ -209,6 +209,12 @@ _PART_NAMES = (
 """Keys of a part, and the word for it; the first that is there counts."""
 
 
+def _is_of_slides(metadata: Mapping[str, Any]) -> bool:
+    """Tell whether a reader calls slides of PowerPoint pages."""
+    names = (metadata.get(key) for key in ("file_name", "file_path", "source"))
+    return any(str(name).lower().endswith((".pptx", ".ppt")) for name in names)
+
+
 def name_part(metadata: Mapping[str, Any], part: int) -> str:
     """Name a part for people: `page 3`, or its number if nothing names it."""
     name = metadata.get(PART_NAME)
@@ -226,5 +232,6 @@ def name_part(metadata: Mapping[str, Any], part: int) -> str:
         if key == "page" and type(value) is int:
             value += 1  # this key alone counts from 0; a text is a printed label
         if label := as_line(str(value)):
-            return f"{noun} {label}"
+            is_slide = noun == "page" and _is_of_slides(metadata)
+            return f"{'slide' if is_slide else noun} {label}"
     return f"part {part}"

@@ -14,6 +14,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from langchain_oprag import order_documents
 from llamaindex_oprag import order_nodes
 from oprag import order_context, place_of
+from oprag.citations import name_part
 from oprag.landmarks import (
     Landmarks,
     as_metadata,
@@ -77,6 +78,12 @@ def test_the_pages_of_docling_are_cited_and_opened():
     )
     assert cite(facts) == cite({"dl_meta": facts})
     assert find_address({"dl_meta": facts, "url": address}) == f"{address}#page=3"
+
+
+@pytest.mark.parametrize("key", ["file_name", "source"])
+def test_what_a_reader_calls_a_page_of_slides_is_a_slide(key):
+    assert name_part({key: "A.PPTX", "page_label": 3}, 3) == "slide 3"
+    assert name_part({key: "a.pdf", "page_label": 3}, 3) == "page 3"
 
 
 def test_a_passage_that_begins_above_a_heading_is_not_named_by_it():
