@@ -124,6 +124,8 @@ def test_items_have_the_numbers_that_are_shown(page, lines):
         ),
         ("<select><option>Rome<option>Paris</select> it is", "Rome it is"),
         ("Seen <b style='transform: scale(0)'>secret</b>", "Seen"),
+        ("Seen <b style='color: #fff'>secret</b>", "Seen"),
+        ("<p style='background: navy'><b style='color: #fff'>Seen</b></p>", "Seen"),
         ("<input type=checkbox checked> Agreed", "☒ Agreed"),
         ("<input type=password value=no><input type=hidden value=no>Yes", "Yes"),
         ("<h3><button>How?</button></h3>So.", "### How?\n\nSo."),
