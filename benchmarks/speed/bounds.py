@@ -121,8 +121,8 @@ BOUNDS = (
     *(
         Bound(f"{framework}.{kind}.{against}", work, peer, limit, unit)
         for framework, name, bare, many in (
-            ("langchain", "LangChain", _DOCUMENTS, 14),
-            ("llamaindex", "LlamaIndex", _NODES, 12),
+            ("langchain", "LangChain", _DOCUMENTS, 21),
+            ("llamaindex", "LlamaIndex", _NODES, 17),
         )
         for kind, what in (("passed", "passed through"), ("merged", "half merged"))
         for work in (f"{_400}, {name}, {what}",)
