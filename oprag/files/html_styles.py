@@ -26,17 +26,6 @@ _MOVES = re.compile(
 )
 """With these a hidden text comes into sight later, or is filled with a picture."""
 _SHRUNK = re.compile(r"(?<![\w-])transform\s*:[^;]*scale\s*\(\s*0\s*\)", re.IGNORECASE)
-_WHITE = re.compile(
-    r"(?:^|[;\s])color\s*:\s*(?:white|#fff(?:fff)?|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\))"
-    r"\s*(?:!important\s*)?(?:;|\Z)",
-    re.IGNORECASE,
-)
-_MAY_COLOUR = (
-    "//link[contains(@rel, 'style')] | //*[@bgcolor or @background]"
-    " | //*[contains(@style, 'background')] | //style[contains(., 'background')]"
-    " | //style[contains(., '@import')]"
-)
-"""Elements that may give a page, or a part of it, a background."""
 _GROWS = re.compile(r"transition|animation|will-change", re.IGNORECASE)
 _RAISES = re.compile(r"vertical-align\s*:\s*(super|sub)(?!\w)", re.IGNORECASE)
 _NUMBERS = re.compile(r"list-style(?:-type)?\s*:\s*([^;]+)", re.IGNORECASE)
@@ -95,7 +84,6 @@ class Styles:
         self._rules: dict[str, list[_Rule]] = {}
         self._count = 0
         self._raises = False
-        self._is_white = root is not None and not root.xpath(_MAY_COLOUR)
         for style in () if root is None else root.iter("style"):
             text = _FOR_SCREENS.sub(r"\1", _COMMENT.sub("", style.text or ""))
             for selectors, said in _RULE.findall(_AT_RULE.sub("", text)):
@@ -119,7 +107,13 @@ class Styles:
     def hides(self, element: Any) -> bool:
         """Tell whether an element is hidden, or its text struck."""
         own = element.get("style") or ""
-        if element.get("hidden") is not None or (own and self._fades(element, own)):
+        if element.get("hidden") is not None:
+            return True
+        if own and not _MOVES.search(own):
+            is_flat = "overflow" in own and _FLAT.search(own)
+            if is_flat or _FADES.search(own) or _has_one_colour(own):
+                return True
+        if _SHRUNK.search(own) and not _GROWS.search(own):
             return True
         for said in self._said_of(element, own):
             if _HIDES.search(said):
@@ -127,18 +121,6 @@ class Styles:
             if _SHOWS.search(said):
                 return False
         return False
-
-    def _fades(self, element: Any, own: str) -> bool:
-        """Tell whether an element's own style makes it too flat or too pale to see."""
-        if _SHRUNK.search(own) and not _GROWS.search(own):
-            return True
-        is_flat = "overflow" in own and _FLAT.search(own)
-        is_pale = _FADES.search(own) or _has_one_colour(own)
-        if (is_flat or is_pale) and not _MOVES.search(own):
-            return True
-        if not (self._is_white and _WHITE.search(own)):
-            return False
-        return not element.xpath(".//*[contains(@style, 'color')]")
 
     def numbers(self, element: Any) -> str:
         """Return how the items of a list are numbered; empty if no style says it."""
