@@ -265,9 +265,9 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     the budget; `selection="recall"` asks for 1,200 or more, unless `widen` is set.
     Score thresholds apply.
 
-    `k` does not count neighbours, which are read in at most two queries. Without `k`,
-    hits and neighbours fill the budget. `"fill"` fetches 20 hits first, `"recall"` one
-    for each 64 tokens, 320 at least.
+    `k` does not count neighbours; each search reads them in at most two queries. If you
+    give no `k`, hits and neighbours fill the budget. `"fill"` fetches 20 hits first, or
+    with `selection="recall"` one for each 64 tokens, 320 at least.
 
     With `bm25` the chunks of the store are read once, at the first question, and again
     when they have changed: make the retriever once. A score threshold and `"mmr"`
@@ -387,7 +387,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         return ordered
 
     def _open_bm25(self, fetch: RetrieverFetch) -> tuple[Bm25, SearchedChunks] | None:
-        """Return the words of a store, read once, and the chunks a search may see."""
+        """Return the BM25 index of a store, and the chunks that a search may see."""
         if not self.bm25:
             return None
         searched = open_searched_chunks(*fetch.search, "bm25")

@@ -8,9 +8,9 @@ of a passage have to come first. There are two ways to write them:
 - If it shows none, LlamaIndex skips the template. The citation is then shown as the
   only metadata, by templates that replace those of the node.
 
-A result may come back to a component. `undo_citation` therefore takes out everything
-that `write_citation` put in. No text of the node may look like a citation: lines that
-do are escaped.
+A result may come back to a component. `undo_citation` therefore takes out what
+`write_citation` put in; templates that were replaced become those of the class. No text
+of the node may look like a citation: lines that do are escaped.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from oprag.metadata import CITATION
 
 def write_citation(scored: NodeWithScore, head: str) -> NodeWithScore:
     """Return a copy whose template puts the passage's number and place first.
+
+    A node of a class without templates is returned unchanged.
 
     Args:
         scored: A result, with the citation in its metadata.
@@ -52,7 +54,7 @@ def write_citation(scored: NodeWithScore, head: str) -> NodeWithScore:
 
 
 def undo_citation(node: Any) -> Fields:
-    """Return the fields of a node as they were before `write_citation`.
+    """Return the fields of a node without what `write_citation` wrote into them.
 
     Args:
         node: A node with a citation in its metadata.
@@ -95,7 +97,7 @@ def fill_behind_citation(node: BaseNode, text: str) -> str:
             node = copy_node(node, {"text_template": escaped})
     sent = node.get_content(metadata_mode=MetadataMode.LLM)
     if template.startswith("{content}"):
-        # LlamaIndex strips the white space at the ends, which is inside here.
+        # LlamaIndex strips both ends. The beginning is inside the text here.
         return text[: len(text) - len(text.lstrip())] + sent.lstrip()
     return sent
 

@@ -1,8 +1,8 @@
 """Nodes of any class: their text, their relationships, and copies with other fields.
 
 LlamaIndex's classes keep a text in different fields, and not all of them have a
-template, offsets or relationships. Applications define more classes. Nodes are read and
-copied here alone, so that no other module knows these differences.
+template, offsets or relationships. Applications define more classes. What is read here
+is read alike from all of them, and a copy keeps the class.
 """
 
 from __future__ import annotations

@@ -266,7 +266,7 @@ class ChainedPlace(NamedTuple):
     scoped: bool = True
     """Whether that text is known to begin at the beginning of the part."""
     number: int | None = None
-    """Its number among the chunks of the part, from 0, if links count them."""
+    """Its number among the chunks of the part, from 0, if links or a count say it."""
     among: tuple[int, ...] = ()
     """See `Chunk.among`."""
 

@@ -126,7 +126,7 @@ class ModelCall(ABC):
         return output
 
     def reply(self) -> Reply:
-        """Return the whole reply, after the last text."""
+        """Return the reply: all of it, or as much as came before a call broke off."""
         seconds, usage = time.perf_counter() - self._began, self.usage
         answering, request, text = self._answering, self._request, self._detector.text
         if usage is None:

@@ -32,7 +32,7 @@ class PageCounts(NamedTuple):
 
     pages: int
     ordered: int
-    """Those whose chunks are in order: by their overlaps, or as there is only one."""
+    """Those whose chunks are in order: by overlaps or numbers, or as there is one."""
 
 
 class _ChainPlace(NamedTuple):
@@ -47,7 +47,7 @@ class _ChainPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class _Page:
-    """A page of whose chunks no order is known; its subclasses know one."""
+    """A page whose chunks are in no known order, unless its subclass says one."""
 
     texts: frozenset[_TextHash]
     """Those that are more than white space."""
@@ -99,7 +99,7 @@ class _PageByOverlaps(_Page):
 
 @dataclass(frozen=True)
 class _PageInPieces(_Page):
-    """A page whose overlapping texts make several chains, or none."""
+    """A page whose overlapping texts make no chain of all, or one that is refuted."""
 
     chain_places: Mapping[_TextHash, _ChainPlace]
 
@@ -109,7 +109,7 @@ class _PageInPieces(_Page):
 
 @dataclass(frozen=True)
 class _PageByNumbers(_PageInPieces):
-    """A page of whose chunks links or a count number some; others are in pieces."""
+    """A page with chunks that links or a count number; the others are in pieces."""
 
     numbers: Mapping[str | None, int]
     """By the ids of the chunks."""
@@ -173,7 +173,7 @@ class DocumentChains:
             self._pages[key] = _read_page(chunks_of[key], chain, numbering)
 
     def __len__(self) -> int:
-        """Return the number of chunks that are remembered."""
+        """Return the number of texts that are remembered."""
         return sum(len(page.texts) for page in self._pages.values())
 
     @property

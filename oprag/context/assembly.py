@@ -59,7 +59,7 @@ class OrderedContext(Generic[_T]):
     """Chunks left out only because they were seen before."""
     problems: tuple[OpragError, ...] = ()
     """One error for each document that cannot be put in order (`on_problem="warn"`),
-    and for each file of several documents."""
+    and for each name that several files share."""
     lacking: InvalidOptionError | None = None
     """Why `widen` could read no neighbours."""
     too_few: int | None = None
@@ -179,7 +179,7 @@ def _select(
     return OrderedContext(
         passages,
         candidates.used_all,
-        candidates.list_seen_before(),
+        candidates.seen_before,
         (*checked.problems.values(), *find_shared_names(checked.chunks)),
         neighbours.lacking,
         why=_explain(checked, candidates, passages, hits, options),
@@ -234,7 +234,9 @@ class _Candidates:
         """Whether `top_n` and the budget left none out and cut none."""
         self.tokens: int | None = None
         """Those of the passages; None without a budget."""
-        self._seen: Sequence[Chunk] = ()
+        self.seen_before: Sequence[Chunk] = ()
+        """Those that were left out only because they were seen before: of others that
+        were seen, `top_n` or the budget would have come to an end before."""
 
     @property
     def hit_ranks(self) -> list[int]:
@@ -243,7 +245,7 @@ class _Candidates:
 
     def cut_seen(self, seen: Seen) -> None:
         """Cut out the text that a reader has read."""
-        unread, self._seen = seen.partition(self.chunks)
+        unread, self.seen_before = seen.partition(self.chunks)
         self._keep(unread, "seen")
 
     def keep_best(self, top_n: int) -> None:
@@ -251,7 +253,12 @@ class _Candidates:
         ranks = dict.fromkeys(c.rank for c in self.chunks if not c.is_neighbour)
         best = {*islice(ranks, top_n)}
         kept = [c for c in self.chunks if c.is_neighbour or c.rank in best]
-        self.used_all = len(kept) == len(self.chunks)
+        if len(kept) < len(self.chunks):
+            self.used_all = False
+            last = max(best)
+            self.seen_before = [
+                c for c in self.seen_before if c.is_neighbour or c.rank <= last
+            ]
         self._keep(kept, "top_n")
 
     def fill_budget(
@@ -265,18 +272,12 @@ class _Candidates:
 
             best_first = rank_segments(self.chunks, budget=budget)
         kept, passages, self.tokens = filler.fill(best_first, budget)
-        self.used_all &= _are_whole(kept, best_first)
+        if not _are_whole(kept, best_first):
+            self.used_all = False
+            last = max(chunk.rank for chunk in kept)
+            self.seen_before = [c for c in self.seen_before if c.rank <= last]
         self._keep(kept, "token_budget")
         return passages
-
-    def list_seen_before(self) -> Sequence[Chunk]:
-        """List the chunks that were left out only because they were seen before."""
-        if self.used_all or not self.chunks:
-            return self._seen
-        # Selection stopped at `last`: chunks that were read before and rank lower would
-        # not have been used either.
-        last = max(chunk.rank for chunk in self.chunks)
-        return [chunk for chunk in self._seen if chunk.rank <= last]
 
     def _keep(self, chunks: Sequence[Chunk], step: str) -> None:
         """Go on with these chunks; note the ranks that a step dropped."""

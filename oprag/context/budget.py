@@ -90,7 +90,7 @@ def too_small(token_budget: int, needed: int) -> BudgetTooSmallError:
 def count_seeds(token_budget: int) -> int:
     """Return how many of the best chunks lend worth to the text around them.
 
-    As many short chunks as fill the budget, see `recall.py`.
+    As many short chunks as fill the budget, and at least 48; see `recall.py`.
     """
     return max(_MIN_SEEDS, ceil(token_budget / SHORT_CHUNK))
 

@@ -25,7 +25,7 @@ from oprag.errors import (
 from oprag.indexing.plan import WantedDocument
 
 REFUSALS = (MissingPositionError, UnreadableFileError)
-"""Errors of one document alone, for which no store or model was asked."""
+"""Errors of one document alone, which say nothing about the store or the model."""
 _LISTED = 5
 """The most documents that a message names."""
 _LOGGER = logging.getLogger("oprag")

@@ -46,7 +46,8 @@ T = TypeVar("T")
 
 _IN_A_ROW = 5
 """After this many failures in a row with one error type, the run stops: the store or
-the embedding is probably down, so the other documents are not tried."""
+the embedding is probably down, so the other documents are not tried. Documents for
+which neither is asked, such as unchanged ones, do not end a row."""
 _FATAL = (IndexingError, InvalidOptionError, TokenizerError, Warning)
 """Errors that are about every document: they end a run at once."""
 _OUTCOMES_OF_GIVEN = ("added", "updated", "unchanged", "empty")
@@ -254,7 +255,7 @@ class Run:
         """Write the pending chunks; remove missing documents, if asked.
 
         Raises:
-            IndexingError: No document could be indexed.
+            IndexingError: No document could be indexed, or too many in a row failed.
             InvalidOptionError: More than half would be deleted.
         """
         yield from self.flush()

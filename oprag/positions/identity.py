@@ -1,7 +1,7 @@
 """Read from a chunk's metadata which document it belongs to.
 
-A name is a claim: once the positions of the chunks are known, `shared_names.py` tells
-several files of one name apart.
+A name is a claim: `shared_names.py` tells several files of one name apart, by the facts
+of their chunks.
 """
 
 from __future__ import annotations

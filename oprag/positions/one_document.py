@@ -270,7 +270,10 @@ def _read_members(
 
 
 def _find_copies(hits: Sequence[Hit]) -> dict[int, int]:
-    """Map each hit without a position to the first that has its text and a position."""
+    """Map each hit without a position to the first of its text that has one.
+
+    A result stands for one with a position, even if none was written on it.
+    """
     times = Counter([hit.text for hit in hits])
     if len(times) == len(hits):
         return {}

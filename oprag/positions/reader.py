@@ -56,16 +56,16 @@ def identify_documents(
     leading `./` make no difference. Several files of one name are told apart
     (`separate_by_facts`), unless the user gives a `document_key`.
 
-    If other hits name a document, one that names none and has no position is a separate
-    document: a fact of a graph, the text of a tool. Its key begins with `UNNAMED`, and
-    its name is empty.
+    If other hits name a document, a text that names none and has no position is a
+    separate document: a fact of a graph, the answer of a tool. Its key begins with
+    `UNNAMED`, and its name is empty.
 
     Args:
         hits: Best first.
         document_key: The user's keys of the identity; None for the known keys.
         position_keys: The user's keys of the position.
         problems: Collects by document key the errors that are raised without it. Then
-            every hit without an identity is a separate document.
+            every text without an identity is a separate document.
 
     Returns:
         One per hit. The name is the one for people, from `disambiguate_names`. It is

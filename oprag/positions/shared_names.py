@@ -153,7 +153,7 @@ def _read_version(metadata: Mapping[str, Any]) -> str:
 
 
 def are_indexed(hits: Sequence[Hit]) -> bool:
-    """Return whether `index_documents` wrote all versions, as their ids prove."""
+    """Return whether `index_documents` wrote several versions, as their ids prove."""
     own = [hit for hit in hits if _read_version(hit.metadata)]
     versions = {_read_version(hit.metadata) for hit in own}
     return len(versions) > 1 and all(map(_is_indexed, own))

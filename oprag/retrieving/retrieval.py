@@ -2,8 +2,8 @@
 
 The frameworks fetch 4 (LangChain) or 2 (LlamaIndex) chunks by default, which would
 starve any budget. An adapter says how its retriever is asked, what its objects hold,
-and how they are arranged. The order of the steps is here, without I/O: each call is an
-`Effect`.
+and how they are arranged. The order of the steps is here. Calls of the retriever are
+`Effect`s; BM25 reads its store itself.
 """
 
 from __future__ import annotations
@@ -98,9 +98,9 @@ class FetchPlan:
         """Return whether to ask again, now for `k` chunks (which this doubles).
 
         Args:
-            hits: Makes the hits that the store gave for the last `k`; called only if
-                they matter. Some stores give the same again, as often as they are
-                asked.
+            hits: Makes the hits that were found for the last `k`, with those of BM25;
+                called only if they matter. Some stores give the same again, as often as
+                they are asked.
             returned: How many these are.
             used_all: Whether all of them fitted the budget.
         """
@@ -187,7 +187,7 @@ class Retrieval(ABC, Generic[_T]):
     """How many objects the retriever is asked for."""
     options: ContextOptions
     overlaps: Overlaps
-    """The overlaps of the component."""
+    """Puts chunks without positions in order, by the other chunks of their store."""
     widen: Widen | None
     """How far to read on beside the hits; None for hits alone."""
     bm25: tuple[Bm25, SearchedChunks] | None

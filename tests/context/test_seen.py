@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oprag import order_context
 from oprag.agents import write_new_passages
 from oprag.chunk import Hit
-from oprag.context import CitationNumbers, ContextOptions, Seen
+from oprag.context import CandidateTail, CitationNumbers, ContextOptions, Seen, arrange
 from oprag.errors import InvalidOptionError
 from oprag.metadata import document_key
 
@@ -42,6 +42,22 @@ def test_top_n_counts_texts_that_have_something_left():
     found = ordered(hits, [["a.txt", None, 0, 60], ["a.txt", None, 110, 120]], top_n=1)
 
     assert [passage.spans for passage in found] == [((100, 110),), ((120, 150),)]
+
+
+def test_what_top_n_leaves_out_was_not_left_out_for_being_seen_before():
+    beside = hit(300, 350)
+    hits = [hit(0, 50), hit(100, 150), hit(200, 250), beside]
+    options = ContextOptions(top_n=1)
+
+    found = arrange(
+        hits,
+        options,
+        seen=Seen([["a.txt", None, 200, 250]]),
+        neighbours=CandidateTail(length=1),
+    )
+
+    assert [passage.spans for passage in found.passages] == [((0, 50),), ((300, 350),)]
+    assert found.seen_before == []
 
 
 def test_slices_of_white_space_are_left_out():
