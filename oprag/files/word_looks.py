@@ -13,14 +13,6 @@ _MOST_STYLES = 20
 """Longest chain of styles based on one another, as files may hold a circle."""
 _HEADINGS = 6
 _VALUE = f"{W}val"
-_WHITE = "FFFFFF"
-_BEHIND = (f"{W}shd", f"{W}highlight")
-_MAY_BE_COLOURED = frozenset((f"{W}tc", f"{W}txbxContent"))
-_ANCHOR = (
-    "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}anchor"
-)
-_BACKGROUNDS = (f"{W}background", f"{W}pict", _ANCHOR)
-"""Elements that may be behind the text of a page."""
 
 
 class Looks:
@@ -40,28 +32,6 @@ class Looks:
             _first(self._run_properties(run), f"{W}{name}") not in {None, *_OFF}
             for name in _HIDING
         )
-
-    def is_white(self, run: Any) -> bool:
-        """Tell whether text is as white as the page.
-
-        Text with a colour behind it is not. Nor is that in tables and boxes, or in a
-        document with a background, as a colour may be behind it.
-        """
-        own = [*self._run_properties(run)]
-        if (_first(own, f"{W}color") or "").upper() != _WHITE:
-            return False
-        ancestors = [*run.iterancestors()]
-        if any(each.tag in _MAY_BE_COLOURED for each in ancestors):
-            return False
-        if next(ancestors[-1].iter(*_BACKGROUNDS), None) is not None:
-            return False
-        paragraph = next(run.iterancestors(f"{W}p"), None)
-        properties = None if paragraph is None else paragraph.find(f"{W}pPr")
-        if properties is not None:
-            own.append(properties)
-            for style in self._based_on(_value_of(properties, "pStyle")):
-                own += style.iterchildren(f"{W}pPr")
-        return all(each.find(tag) is None for each in own for tag in _BEHIND)
 
     def hides_mark(self, paragraph: Any) -> bool:
         """Tell whether the end of a paragraph is hidden, or was deleted."""

@@ -140,7 +140,7 @@ def _holds_text(paragraph: Any) -> bool:
 
 
 def _complete_run(run: Any, looks: Looks) -> None:
-    if looks.hides(run) or looks.is_white(run):
+    if looks.hides(run):
         run.getparent().remove(run)
         return
     raised = looks.raises(run)

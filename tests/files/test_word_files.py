@@ -298,22 +298,10 @@ def test_a_paragraph_that_is_gone_takes_no_number(gone, tmp_path):
     assert written(made, tmp_path).split("\n\n") == ["1. A", "2. C"]
 
 
-def test_white_text_is_left_out_unless_a_colour_is_behind_it(tmp_path):
-    from docx.enum.text import WD_COLOR_INDEX
-    from docx.shared import RGBColor
-
+@pytest.mark.parametrize("effect", ["", "<w:outline/>", "<w:shadow/>"])
+def test_white_text_is_read_as_something_may_make_it_seen(effect, tmp_path):
     made = Document()
-    white = RGBColor(255, 255, 255)
-    made.add_paragraph("Shown. ").add_run("Secret.").font.color.rgb = white
-    marked = made.add_paragraph().add_run("On blue.")
-    marked.font.color.rgb = white
-    marked.font.highlight_color = WD_COLOR_INDEX.BLUE
-    cell = made.add_table(1, 1).cell(0, 0).paragraphs[0]
-    cell.add_run("In a cell.").font.color.rgb = white
-    made.save(tmp_path / "a.docx")
+    white = run("Seen", f'{effect}<w:color w:val="FFFFFF"/>')
+    made.add_paragraph("A")._p.addnext(element(f"<w:p>{white}</w:p>"))
 
-    text = read_file(tmp_path / "a.docx")[0].text
-
-    assert "Secret" not in text
-    assert "On blue." in text
-    assert "In a cell." in text
+    assert written(made, tmp_path) == "A\n\nSeen"
