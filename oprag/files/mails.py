@@ -15,7 +15,14 @@ from typing import Any, NamedTuple
 from oprag.errors import MissingDependencyError
 from oprag.files.bodies import Body
 from oprag.files.html import shown_text
-from oprag.files.text import BAD, NoTextError, decode_or_guess, name_guess
+from oprag.files.text import (
+    BAD,
+    WESTERN,
+    NoTextError,
+    decode,
+    decode_or_guess,
+    name_guess,
+)
 from oprag.tokens import encodable
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
@@ -25,6 +32,8 @@ _STUB = 4
 """A plain text this many times shorter than the HTML only stands in for it."""
 _QUOTES = re.compile(r"(>*) ?(.*)")
 _SIGNATURE = "-- "
+_CODED = re.compile(rb"=\?[^?\s]+\?[bq]\?[^?\s]*\?=", re.IGNORECASE)
+"""Words of a header that name their encoding, such as `=?utf-8?q?M=C3=BCller?=`."""
 _FOR_PROGRAMS = ("application/pgp-signature", "application/pkcs7-signature")
 
 
@@ -90,10 +99,13 @@ def _header(message: EmailMessage, name: str) -> str:
     raw = {key.lower(): written for key, written in reversed([*message.raw_items()])}
     charsets = (part.get_content_charset() for part in message.walk())
     data = " ".join(raw[name.lower()].split()).encode("utf-8", "surrogateescape")
+    charset = next(filter(None, charsets), None)
+    guess = name_guess(_CODED.sub(b"", data), charset)
     try:
-        return decode_or_guess(data, next(filter(None, charsets), None))
+        text = decode(data, WESTERN if guess else charset)
     except NoTextError:
         return value
+    return str(email.policy.default.header_factory(name, text))
 
 
 def _name_body(attachment: str, body: Body) -> Body:

@@ -111,6 +111,21 @@ def test_bytes_in_a_header_are_in_the_encoding_of_the_text(codec, tmp_path):
     assert text == f"Subject: {word}\n\nOne"
 
 
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        (b"=?utf-8?q?M=FCller?=", "M\ufffdller"),
+        (b"J\xf6rg =?utf-8?q?M=C3=BCller?=", "J\xf6rg M\xfcller"),
+    ],
+)
+def test_words_in_a_header_that_name_an_encoding_are_in_it(written, name, tmp_path):
+    content = b"Subject: Rent\nFrom: %s <a@example.org>\n\nOne\n" % written
+
+    ((_, text),) = read(tmp_path / "a.eml", content)
+
+    assert text.splitlines()[0] == f"From: {name} <a@example.org>"
+
+
 def test_pictures_of_a_text_are_no_attachments(tmp_path):
     made = EmailMessage()
     made["Subject"] = "Rent"
