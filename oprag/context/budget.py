@@ -19,6 +19,7 @@ from oprag.chunk import Chunk, Passage
 from oprag.context.numbers import CitationNumbers
 from oprag.context.options import ContextOptions
 from oprag.context.passages import build_passages, single_passage
+from oprag.context.pieces import list_parts
 from oprag.context.results import best_chunk, merge_metadata
 from oprag.context.text import cite_text, headers
 from oprag.errors import BudgetTooSmallError
@@ -26,8 +27,6 @@ from oprag.marks import GAP_MARK, escape_marks
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER, as_number
 from oprag.tokens import resolve_token_counter
 
-LONG_TOKEN = 8
-"""Characters of a token in the longest words: how far full texts are read on."""
 SHORT_CHUNK = 64
 """Tokens that a short chunk has: half of OP-RAG's 128."""
 _MIN_SEEDS = 48
@@ -128,7 +127,8 @@ class BudgetFiller:
         """Take the chunks that fit, in the given order.
 
         Returns:
-            The chosen chunks in the given order, their passages, and the tokens.
+            The chosen chunks in the given order, the last perhaps a part of one; their
+            passages; and the tokens.
         """
         try:
             kept = fill_budget(
@@ -139,16 +139,17 @@ class BudgetFiller:
                 ),
                 join_cost=self._join_cost,
             )
-        except BudgetTooSmallError:  # by a sum: joined parts may take fewer tokens
+        except BudgetTooSmallError:
+            # The sum is too large, but once joined its parts may take fewer tokens.
             kept = [*listed[:1]]
         kept = self._drop_until_fits(kept, budget)
         if kept and (needed := self._count_needed(kept)) > budget:
             raise too_small(budget, needed)
-        by_position = self._options.selection == "recall"
-        if by_position or self._options.citations:
+        recalls = self._options.selection == "recall"
+        if recalls or self._options.citations:
             kept = self._top_up(kept, listed, budget)
-            if by_position:
-                kept = self._add_parts(kept, listed[len(kept) :], budget)
+        if recalls:
+            kept = self._add_parts(kept, listed[len(kept) :], budget)
         return self._render(kept)
 
     def _count_chunk(self, chunk: Chunk) -> int:
@@ -198,7 +199,8 @@ class BudgetFiller:
         """Return the chosen chunks, their passages, and their tokens as sent.
 
         The text that a framework sends by itself and the text that `render` writes must
-        both fit. The last result is not made again.
+        both fit. The last result is not made again for the same list, which nobody
+        changes once it is made.
         """
         if self._last is not None and self._last[0] is chunks:
             return self._last
@@ -260,22 +262,20 @@ class BudgetFiller:
             room = budget - self._count_needed(kept)
             if room <= _MAX_UNUSED_SHARE * budget:
                 break
-            kept = self._fit_beginning(chunk, kept, budget, room)
+            kept = self._fit_part(chunk, kept, budget, room)
         return kept
 
-    def _fit_beginning(
+    def _fit_part(
         self, chunk: Chunk, kept: list[Chunk], budget: int, room: int
     ) -> list[Chunk]:
-        """Return `kept` and as long a beginning of the chunk as fits, if any does."""
-        from oprag.context.pieces import list_beginnings
-
-        parts = list_beginnings(chunk, kept)
+        """Return `kept` and as long a part of the chunk as fits, if any does."""
+        parts = list_parts(chunk, kept)
         while fitting := bisect_right(parts, room, key=self._count_chunk):
             part = parts[fitting - 1]
             more = [*kept, part]
             excess = self._count_needed(more) - budget
             if excess <= 0:
                 return more
-            # Too long once joined: try a beginning shorter by the excess.
+            # Too long once joined: try a part shorter by the excess.
             room = self._count_chunk(part) - excess
         return kept

@@ -48,8 +48,8 @@ def slice_of(chunk: Chunk, start: int, end: int, text: str | None = None) -> Chu
     )
 
 
-def list_beginnings(chunk: Chunk, kept: Sequence[Chunk]) -> list[Chunk]:
-    """Return a chunk and its beginnings that end with a sentence, the shortest first.
+def list_parts(chunk: Chunk, kept: Sequence[Chunk]) -> list[Chunk]:
+    """Return a chunk and its beginnings of whole sentences, the shortest first.
 
     Args:
         chunk: The chunk. If its place is not known to the character, it comes alone.

@@ -9,7 +9,6 @@ from itertools import accumulate, pairwise
 from operator import attrgetter
 
 from oprag.chunk import Chunk, Span
-from oprag.context.budget import LONG_TOKEN
 from oprag.context.options import ContextOptions, Widen
 from oprag.context.passages import find_verified_text
 from oprag.context.pieces import is_sliceable, slice_of
@@ -20,6 +19,8 @@ from oprag.positions import PART_KEYS
 
 _OF_ITS_PAGE = (*PART_KEYS, "loc")
 _SPACE = re.compile(r"\s")
+_LONG_TOKEN = 8
+"""Characters of a token in the longest words: how much text a budget may hold."""
 _NEAR = 8
 """A slice ends after white space if there is some within an eighth of its length."""
 
@@ -44,7 +45,7 @@ def cut_neighbours(
         have about the length of a hit, or less before a chunk or another slice.
     """
     texts, budget = options.source_text(), options.require_budget()
-    left = LONG_TOKEN * budget if budget else sys.maxsize
+    left = _LONG_TOKEN * budget if budget else sys.maxsize
     first = max((chunk.rank for chunk in chunks), default=0) + 1
     found: list[Segment] = []
     for members in group_by_document(chunks).values():

@@ -38,7 +38,7 @@ def identify_documents(
     position_keys: PositionKeys | None = None,
     problems: dict[str, OpragError] | None = None,
 ) -> list[Identity]:
-    """Read key and name of the document of each hit.
+    """Read the key and the name of each hit's document.
 
     The first of these that a hit has:
 
@@ -105,10 +105,10 @@ def _identify_by_text(hit: Hit) -> Identity:
 
 
 def _may_have_position(hit: Hit, position_keys: PositionKeys | None) -> bool:
-    """Return whether a chunk may have a position.
+    """Return whether a chunk has values that could be a position.
 
-    It does if it has a value for each of the user's keys. Without these keys it does if
-    it has any number of a position or a part.
+    With the user's keys: a value for each of them. Without: a number under any known
+    key of a position or a part.
     """
     if position_keys is not None:
         keys = list_keys(position_keys)
@@ -206,7 +206,8 @@ def _make_chunk(rank: int, hit: Hit, identity: Identity, position: Position) -> 
     The other facts of its place come from the chunks that prove it (`Hit.chained`),
     else from its own metadata.
     """
-    pages, problem, verbatim = None, None, True
+    problem: str | None = None
+    is_verbatim = True
     among: tuple[int, ...] = ()
     if hit.chained is not None:
         scoped, among = hit.chained.scoped, hit.chained.among
@@ -214,7 +215,7 @@ def _make_chunk(rank: int, hit: Hit, identity: Identity, position: Position) -> 
         scoped = _is_scoped(hit, identity)
         written = read_written(hit.metadata)
         if written is not None:
-            verbatim = written.is_verbatim
+            is_verbatim = written.is_verbatim
             if written.lacks_place and position.key is not None:
                 # It is at its page, where its problem and its chain still hold.
                 problem, among = written.problem, written.among
@@ -230,10 +231,10 @@ def _make_chunk(rank: int, hit: Hit, identity: Identity, position: Position) -> 
         hit.metadata,
         hit.source,
         _find_proof(hit, position),
-        pages,
+        None,  # its pages, which `context/places.py` reads from the full text
         problem,
         scoped,
-        verbatim,
+        is_verbatim,
         identity.shared_name,
         among,
         identity.derived,
