@@ -8,6 +8,7 @@ import mimetypes
 import re
 from collections.abc import Callable, Sequence
 from email.message import EmailMessage
+from email.utils import collapse_rfc2231_value
 from itertools import islice
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -193,10 +194,15 @@ def _text(part: Any) -> str:
     if part.get_content_type() == "text/html":
         return shown_text(encodable(text), document=True).body
     text = text.replace("\r\n", "\n")
-    if part.get_param("format", "").lower() == "flowed":
-        drops_blank = part.get_param("delsp", "").lower() == "yes"
+    if _parameter(part, "format") == "flowed":
+        drops_blank = _parameter(part, "delsp") == "yes"
         text = _join_flowed(text, drops_blank=drops_blank)
     return text.strip()
+
+
+def _parameter(part: Any, name: str) -> str:
+    """Return a parameter of the kind of a part, which may name its encoding."""
+    return collapse_rfc2231_value(part.get_param(name, "")).lower()
 
 
 def _join_flowed(text: str, *, drops_blank: bool) -> str:
@@ -212,10 +218,10 @@ def _join_flowed(text: str, *, drops_blank: bool) -> str:
         found = _QUOTES.fullmatch(line)
         assert found is not None  # noqa: S101 -- it matches any line
         quotes, words = found.groups()
-        if quotes == open_quotes and words != _SIGNATURE:
+        if words and quotes == open_quotes and words != _SIGNATURE:
             lines[-1] += words
         else:
-            lines.append(f"{quotes} {words}".lstrip(" "))
+            lines.append(f"{quotes} {words}" if quotes else words)
         goes_on = words.endswith(" ") and words != _SIGNATURE
         open_quotes = quotes if goes_on else None
         if goes_on and drops_blank:

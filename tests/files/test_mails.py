@@ -90,13 +90,14 @@ def test_attachments_without_a_name_and_mails_that_are_one_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("more", "lines"),
     [
-        ("", "Due on the first of May.\n> We \n-- \nAnn"),
-        ("; delsp=yes", "Due on thefirst of May.\n> We\n-- \nAnn"),
+        ("=flowed", "Due on the first of May. \n\n  One\n> We \n-- \nAnn"),
+        ("=flowed; delsp=yes", "Due on thefirst of May.\n\n  One\n> We\n-- \nAnn"),
+        ("*=''flowed", "Due on the first of May. \n\n  One\n> We \n-- \nAnn"),
     ],
 )
 def test_lines_that_a_mail_program_broke_are_whole(more, lines, tmp_path):
-    head = f"Subject: Rent\nContent-Type: text/plain; format=flowed{more}\n\n"
-    text = "Due on the \nfirst of May.\n>We \n-- \nAnn\n"
+    head = f"Subject: Rent\nContent-Type: text/plain; format{more}\n\n"
+    text = "Due on the \nfirst of May. \n\n   One\n>We \n-- \nAnn\n"
 
     assert read(tmp_path / "a.eml", f"{head}{text}".encode()) == [("message", lines)]
 
