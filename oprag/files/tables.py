@@ -16,8 +16,8 @@ from oprag.files.text import NoTextError, decode_or_guess, name_guess
 from oprag.optional import require
 from oprag.splitting import name_columns
 
-_EXACT = 1e15
-"""From here on a spreadsheet knows no whole number exactly."""
+_LONGEST_WHOLE = 1e16
+"""Up to here whole numbers are written with all of their digits."""
 _SEPARATORS = ",;\t|"
 _LONGEST_VALUE = (1 << 31) - 1
 """Characters of a value, at most, as any system can count them."""
@@ -132,7 +132,8 @@ def _place_rows(
 
 
 def _write(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+    is_whole = isinstance(value, float) and value.is_integer()
+    if is_whole and abs(value) <= _LONGEST_WHOLE:
         return str(int(value))
     if isinstance(value, dt.datetime) and value.time() == dt.time():
         return value.date().isoformat()

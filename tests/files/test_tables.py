@@ -30,12 +30,13 @@ def test_a_formula_that_was_never_computed_and_an_error_are_shown(tmp_path):
 
 
 def test_a_number_is_as_long_as_it_is_exact(tmp_path):
+    numbers = [1e300, 4111111111111111, -1e16, 0.5]
     with Workbook(tmp_path / "a.xlsx") as made:
-        made.add_worksheet("A").write_row(0, 0, [1e300, 123456789012345, 0.5])
+        made.add_worksheet("A").write_row(0, 0, numbers)
 
     (text,) = read_file(tmp_path / "a.xlsx")
 
-    assert text.text == "| 1e+300 | 123456789012345 | 0.5 |"
+    assert text.text == "| 1e+300 | 4111111111111111 | -10000000000000000 | 0.5 |"
 
 
 @pytest.mark.parametrize(
