@@ -11,7 +11,11 @@ from oprag.files.bodies import Body, Landmark, join_pieces
 from oprag.files.text import NoTextError, decode_or_guess, name_guess
 
 _ARROW = "-->"
-_TIME = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})(?!\d)")
+_TIME = re.compile(
+    r"(?<!\d)(?:(\d{1,4}):)?(\d{1,4}):(\d{1,2})"
+    r"(?:(?:[.,]|:(?=\d{3}))(\d+)|:\d+)?(?![\d:])"
+)
+"""A time such as 1:02:03.004; the last part may be left out, or number a frame."""
 _VOICE = re.compile(r"<v(?:\.[^ >]*)?[ \t]+([^>]+)>")
 _TAG = re.compile(r"</?[A-Za-z\d:.][^>]*>|\{\\[^}]*\}")
 _UNSAID = ("NOTE", "STYLE", "REGION")
@@ -60,12 +64,19 @@ def _captions(lines: Sequence[str]) -> Iterator[_Caption]:
         if end < len(lines) and inside and _is_name(inside, is_web=is_web):
             inside.pop()
         found = [_seconds(match.groups()) for match in _TIME.finditer(lines[start])]
-        yield _Caption([*_said(inside, is_web=is_web)], found[0], found[-1])
+        # A place on the screen may follow in numbers.
+        yield _Caption([*_said(inside, is_web=is_web)], found[0], found[:2][-1])
 
 
 def _says_when(line: str) -> bool:
     """Tell whether a line has the times of a subtitle; in its text may be an arrow."""
-    return _ARROW in line and _TIME.search(line) is not None
+    start, arrow, end = line.partition(_ARROW)
+    if not arrow:
+        return False
+    if any(match[4] for match in _TIME.finditer(line)):
+        return True
+    is_start = _TIME.fullmatch(start.strip()) is not None
+    return is_start and _TIME.match(end.strip()) is not None
 
 
 def _is_name(inside: Sequence[str], *, is_web: bool) -> bool:
@@ -95,6 +106,6 @@ def _scrolls(before: _Caption, caption: _Caption) -> bool:
 
 
 def _seconds(parts: tuple[str | None, ...]) -> float:
-    hours, minutes, seconds, thousandths = parts
+    hours, minutes, seconds, fraction = parts
     whole = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
-    return whole + int((thousandths or "0").ljust(3, "0")) / 1000
+    return whole + float(f"0.{fraction or 0}")

@@ -1,12 +1,14 @@
 """Subtitles of real people: arrows in their text, joined files."""
 
+import pytest
+
 from oprag.files import read_file
 
 SRT = """\
 1
 00:00:01,000 --> 00:00:02,000
 A --> B is a step.
-More.
+At 1:02 --> 1:03.
 
 \ufeff1
 00:00:03,000 --> 00:00:04,000
@@ -19,5 +21,27 @@ def test_an_arrow_without_times_is_text_and_joined_files_leave_no_mark(tmp_path)
 
     (film,) = read_file(tmp_path / "a.srt")
 
-    assert film.text == "A --> B is a step.\nMore.\nEnd."
+    assert film.text == "A --> B is a step.\nAt 1:02 --> 1:03.\nEnd."
     assert [each.time for each in film.landmarks] == [(1, 2), (3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "time"),
+    [
+        ("a.vtt", "00:03 --> 00:04", (3, 4)),
+        ("a.srt", "00:00:03 --> 00:00:04", (3, 4)),
+        ("a.srt", "00:00:03,0000 --> 00:00:04,5000", (3, 4.5)),
+        ("a.srt", "0:0:3.5-->0:0:4.25  X1:40 X2:60", (3.5, 4.25)),
+        ("a.srt", "00:03:500 --> 00:04:000", (3.5, 4)),
+        ("a.srt", "00:00:03:12 --> 00:00:04:24", (3, 4)),
+        ("a.vtt", "1:02:03.004 --> 101:00:00.000 line:0", (3723.004, 363600)),
+    ],
+)
+def test_times_are_read_however_they_are_written(name, line, time, tmp_path):
+    lines = ("WEBVTT", "", "00:01.000 --> 00:02.000", "one", "", line, "two")
+    (tmp_path / name).write_text("\n".join(lines[(name == "a.srt") * 2 :]), "utf-8")
+
+    (film,) = read_file(tmp_path / name)
+
+    assert film.text == "one\ntwo"
+    assert [each.time for each in film.landmarks] == [(1, 2), time]
