@@ -122,6 +122,8 @@ def name_guess(data: bytes, declared: str | None = None) -> str:
     is_utf_8 = declared is not None and _LABEL_OF_UTF_8.fullmatch(declared.strip())
     if (declared is not None and not is_utf_8) or not is_western(data):
         return ""
+    if is_utf_8 and _is_cut(data):
+        return ""
     said = "is not in UTF-8 as it says" if is_utf_8 else "names no encoding"
     return f"it {said}, and is read as Windows-1252"
 
@@ -146,6 +148,15 @@ def is_western(data: bytes) -> bool:
         and not _IN_WORD.search(text)
         and not _OTHER_WORD.search(text)
     )
+
+
+def _is_cut(data: bytes) -> bool:
+    """Tell whether bytes are UTF-8 but for the beginning of a character at the end."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _has_utf_8(data: bytes) -> bool:

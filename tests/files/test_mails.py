@@ -60,6 +60,10 @@ LONG = "<p>" + "The rent is due in May. " * 20 + "</p>"
             b"Subject: Rent\nContent-Type: text/plain; charset=x-none\n\nCaf\xe9 one\n",
             "Caf\ufffd one",
         ),
+        (
+            b"Subject: Rent\nContent-Type: text/plain; charset=utf-8\n\nOne caf\xc3",
+            "One caf\ufffd",
+        ),
     ],
 )
 def test_all_that_was_written_is_read_once(content, text, tmp_path):
