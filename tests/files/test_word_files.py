@@ -214,7 +214,8 @@ def test_a_row_that_begins_after_the_first_column_keeps_its_columns(tmp_path):
 @pytest.mark.parametrize("before", ["Shown", ""])
 def test_a_part_that_is_another_file_is_told(before, tmp_path):
     made = Document()
-    made.add_paragraph(before)._p.addnext(element("<w:altChunk></w:altChunk>"))
+    part = element("<w:altChunk><w:altChunkPr/></w:altChunk>")
+    made.add_paragraph(before)._p.addnext(part)
     made.save(tmp_path / "a.docx")
 
     if before:
