@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+from unicodedata import category
 
 from oprag.files.pdf_boxes import Boxes, Word
 from oprag.files.pdf_rules import Grid, find_grids
 
 _LETTERS = 3
 """Letters of a value, such as those of a unit or a month, at most."""
-_SAID = frozenset(("n/a", "no", "none", "yes"))
-"""Words that are values."""
+_SAID = frozenset(("n/a", "no", "none", "yes", "\u2022", "\u221a"))
+"""Words and marks that are values; the marks are a bullet and a root for a hook."""
+_KINDS = frozenset(("Nd", "Nl", "No", "Pd", "Sc", "So", "Co"))
+"""Categories of digits, dashes and marks: `=` and `+` are in none of them."""
 _LONGEST = 400
 """Characters of a cell, at most: a longer one is layout."""
 _FEWEST_CELLS = 2
@@ -36,9 +39,12 @@ class Region(NamedTuple):
 
 def is_value(said: str) -> bool:
     """Tell whether a cell holds a number, a date or a mark."""
+    if said.lower() in _SAID:
+        return True
     letters = sum(map(str.isalpha, said))
-    has_digit = any(map(str.isdigit, said))
-    return letters == 0 or (has_digit and letters <= _LETTERS) or said.lower() in _SAID
+    if not letters:
+        return not _KINDS.isdisjoint(map(category, said))
+    return letters <= _LETTERS and any(map(str.isdigit, said))
 
 
 def read_grids(

@@ -89,9 +89,10 @@ def test_a_ruled_cell_of_two_lines_is_one_cell():
         [("1", "Coal", "4"), ("", "Iron of the north", "9"), ("2", "Ferries", "12")],
         [("Name:", "", "Date:"), ("Street:", "", "Town:"), ("Place:", "", "Sign:")],
         [("if x:", ""), ("", "return 1"), ("else:", ""), ("", "return 2")],
+        [("x", "=", "3"), ("", "+", "4"), ("y", "=", "7")],
         [*COAL[:2], ("1901", "3", "7")],
     ],
-    ids=["list", "contents", "form", "code", "full table"],
+    ids=["list", "contents", "form", "code", "equations", "full table"],
 )
 def test_text_whose_columns_are_not_proved_stays_as_it_is(rows):
     text = text_of(drawn(rows))
