@@ -153,15 +153,13 @@ def read_csv(data: bytes) -> list[Body]:
     lines = io.StringIO(text, newline="")
     start = 0
     rows = csv.reader(_Counted(lines), dialect, delimiter=separator)
-    longest = csv.field_size_limit(_LONGEST_VALUE)
-    try:
-        for number, row in enumerate(rows, 1):
-            landmarks.append(Landmark(start, heading=columns, unit=("row", number)))
-            if columns is None and sum(map(bool, row)) > 1:
-                columns = name_columns("", as_row(row))
-            start = lines.tell()
-    finally:
-        csv.field_size_limit(longest)  # it holds for the whole program
+    # It holds for all threads: to set it back would stop those that still read.
+    csv.field_size_limit(_LONGEST_VALUE)
+    for number, row in enumerate(rows, 1):
+        landmarks.append(Landmark(start, heading=columns, unit=("row", number)))
+        if columns is None and sum(map(bool, row)) > 1:
+            columns = name_columns("", as_row(row))
+        start = lines.tell()
     return [Body(text, landmarks=tuple(landmarks), notice=name_guess(data))]
 
 

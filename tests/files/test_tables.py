@@ -1,11 +1,14 @@
 """Sheets and CSV of real people: formulas without values, titles, huge values."""
 
+import csv
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 from xlsxwriter import Workbook
 
-from oprag.files import read_file
+from oprag.files import read_file, tables
 
 
 def test_a_formula_that_was_never_computed_and_an_error_are_shown(tmp_path):
@@ -55,3 +58,26 @@ def test_rows_of_a_csv_are_known_whatever_is_above_or_in_them(
     landmark = read_file(tmp_path / "a.csv")[0].landmarks[-1]
 
     assert (landmark.heading, landmark.unit) == (columns, ("row", last))
+
+
+def test_csv_in_two_threads_have_long_values(monkeypatch):
+    first_reads, second_reads = Event(), Event()
+
+    def name_columns(_: str, row: str) -> str:
+        if row == "| 1 | A |":
+            first_reads.set()
+            second_reads.wait(10)
+        else:
+            second_reads.set()
+            first.result(10)
+        return row
+
+    monkeypatch.setattr(tables, "name_columns", name_columns)
+    csv.field_size_limit(131_072)
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(tables.read_csv, b"1,A\n")
+        first_reads.wait(10)
+        long = b"2,B\n3,%s\n" % (b"C" * 200_000)
+        second = threads.submit(tables.read_csv, long)
+
+    assert len(second.result()[0].landmarks) == 2
