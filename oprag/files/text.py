@@ -60,6 +60,9 @@ _OTHER_WORD = re.compile(r"(?<!\w)[^\W\d_a-zA-Z]{3,}(?!\w)")
 
 BAD = "\ufffd"
 """Stands in the place of bytes that are no character."""
+_MOST_ZEROS = 0.9
+"""Share of the bytes of one half that are 0 in UTF-16, at least: few programs leave out
+the mark, and their texts are mostly in ASCII."""
 _MOST_BAD = 0.005
 """Share of bytes that may be wrong: the rest is read, with U+FFFD in their places."""
 
@@ -92,8 +95,9 @@ def decode(data: bytes, declared: str | None = None) -> str:
         NoTextError: They are binary, or in another encoding.
     """
     marked = next((codec for mark, codec in _MARKS if data.startswith(mark)), None)
-    if marked in {"utf-16", "utf-32"}:
-        return _decode_wide(data, marked)
+    wide = marked if marked in {"utf-16", "utf-32"} else _find_utf_16(data)
+    if wide is not None:
+        return _decode_wide(data, wide)
     name = marked or _codec(declared, data)
     is_sure = name.startswith(_OF_ONE_BYTE) or _has_many_beyond_ascii(data)
     if marked is None and is_sure and _is_utf_8(data):
@@ -163,6 +167,18 @@ def _has_utf_8(data: bytes) -> bool:
     """Tell whether some character beyond ASCII is right in UTF-8."""
     text = data.decode("utf-8", "ignore")
     return not text.isascii()
+
+
+def _find_utf_16(data: bytes) -> str | None:
+    """Return the codec of UTF-16 without a mark: nearly every other byte is 0."""
+    if b"\0" not in data or len(data) % 2:
+        return None
+    even, odd = data[::2], data[1::2]
+    for codec, letters, zeros in (("utf-16-le", even, odd), ("utf-16-be", odd, even)):
+        are_zeros = zeros.count(0) >= _MOST_ZEROS * len(zeros)
+        if are_zeros and not _NEVER_IN_TEXT.search(letters):
+            return codec
+    return None
 
 
 def _decode_wide(data: bytes, codec: str) -> str:

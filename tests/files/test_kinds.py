@@ -266,7 +266,9 @@ No.
 """
 
 
-@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize(
+    "codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"]
+)
 def test_subtitles_with_mistakes_lose_nothing(codec, tmp_path):
     (tmp_path / "a.srt").write_bytes(SRT.encode(codec))
 
