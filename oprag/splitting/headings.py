@@ -9,8 +9,9 @@ from typing import NamedTuple
 _HEADING = re.compile(
     # A fenced block to its end: a line in it that looks like a heading is none.
     r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(?s:.*?)(?:^ {0,3}\1[`~]*[ \t\r]*$|\Z)"
-    # Facts on a file, in YAML, are its first lines.
-    r"|\A---[ \t\r]*\n[\w-]+:(?:.*\n)+?---[ \t\r]*$"
+    # Facts on a file, in YAML, are its first lines; a heading after an empty one is no
+    # remark in them.
+    r"|\A---[ \t\r]*\n[\w-]+:.*\n(?:(?![ \t\r]*\n#).*\n)*?---[ \t\r]*$"
     r"|^(?P<marks>#{1,6})[ \t]+(?P<title>.+?)(?:[ \t]+#+)?[ \t\r]*$"
     r"|(?:\A|(?<=\n\n)|(?<=\n\r\n))(?P<underlined>[^\s#>|*+-].*)\n(?:(?P<top>=+)|-{2,})"
     r"[ \t\r]*$"

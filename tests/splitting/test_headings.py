@@ -84,6 +84,13 @@ def test_titles_may_be_underlined_and_facts_on_a_file_are_no_headings(line_end):
     assert [text[each.start :][:4] for each in headings] == ["Leas", "Rent"]
 
 
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_heading_between_two_lines_across_a_text_is_one(line_end):
+    text = line_end.join(["---", "Note: hi", "", "# Real", "Text.", "---", ""])
+
+    assert [each.title for each in find_headings(text)] == ["Real"]
+
+
 def test_line_ends_of_windows_hide_no_heading():
     sections = find_sections(TEXT.replace("\n", "\r\n"))
 
