@@ -23,7 +23,7 @@ from oprag.metadata import (
     as_number,
     version_text,
 )
-from oprag.positions import are_indexed, document_name
+from oprag.positions import are_indexed_versions, document_name
 from oprag.stores import StoredChunk, is_own, name_of_key
 
 _READABLE = ("", "inexact")
@@ -55,7 +55,7 @@ def check_documents(
     damaged = set[int]()
     for name, members in groups.items():
         own = [chunks[i].source for i in members]
-        if are_indexed([chunks[i] for i in members]):
+        if are_indexed_versions([chunks[i] for i in members]):
             _check_versions(name, members, own, findings)
         if not sampled and _check_texts(name, members, own, findings):
             damaged.update(members)

@@ -18,7 +18,7 @@ from oprag.positions.position import read_own_place, read_position, read_spans
 from oprag.positions.reader import identify_documents, read_chunks
 from oprag.positions.schemes import CHARACTER_KEYS, read_by_others
 from oprag.positions.shared_names import (
-    are_indexed,
+    are_indexed_versions,
     are_of_one_file,
     find_shared_names,
     keep_one_version,
@@ -38,7 +38,7 @@ __all__ = [
     "Place",
     "PositionKeys",
     "Unplaced",
-    "are_indexed",
+    "are_indexed_versions",
     "are_of_one_file",
     "check_positions",
     "deduplicate",

@@ -5,6 +5,7 @@ import warnings
 import pytest
 
 from oprag import order_context
+from oprag.context import result_metadata
 from oprag.errors import MissingDocumentError, PositionError, PositionWarning
 from oprag.metadata import chunk_metadata, document_version
 
@@ -93,6 +94,34 @@ def test_a_weak_fact_separates_groups_whose_texts_cannot_be_one(fact):
     assert len(said) == 1
 
 
+@pytest.mark.parametrize("best", ["rent", "pets"])
+def test_a_fact_that_only_one_of_the_files_has_separates_them_both_ways(best):
+    hits = [hit("rent", start, folder="A") for start in (40, 0)]
+    hits += [hit("pets", start) for start in (40, 0)]
+    if best == "pets":
+        hits.reverse()
+
+    names = names_of(hits)
+
+    assert names["rent"] == "report.pdf (A)"
+    assert names["pets"].startswith("report.pdf (")
+    assert "None" not in names["pets"]
+
+
+@pytest.mark.parametrize("best", ["a result", "a chunk"])
+def test_a_result_among_chunks_of_another_file_is_kept_apart(best):
+    rent, pets = hit("rent", 0, total_pages=12), hit("pets", 0, total_pages=7)
+    (result,) = order_context(*map(list, zip(rent, strict=True)))
+    hits = [(result.text, result_metadata(result, whole=True)), pets]
+    if best == "a chunk":
+        hits.reverse()
+
+    _, said = read(hits)
+
+    assert len(said) == 1
+    assert "2 chunks under the name 'report.pdf' are of 2 different texts" in said[0]
+
+
 def test_of_a_folder_the_name_says_which():
     hits = [hit(name, start, folder=name) for start in (40, 0) for name in ("a", "b")]
 
@@ -114,6 +143,9 @@ def test_chunks_that_only_touch_are_not_joined_where_a_fact_differs():
     hits = [hit("rent", 40, repository="A"), hit("pets", 0, repository="B")]
 
     assert len(ordered(hits, merge=True)) == 2
+    for only in ({"repository": "A"}, {}), ({}, {"repository": "A"}):
+        one_has_it = [hit("rent", n * 40, **only[n]) for n in (0, 1)]
+        assert len(ordered(one_has_it, merge=True)) == 2
     same = [hit("rent", 40, repository="A"), hit("rent", 0, repository="A")]
     assert len(ordered(same, merge=True)) == 1
 
