@@ -19,7 +19,7 @@ _LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id
 _BOOK, _STYLES, _STRINGS = "xl/workbook.xml", "xl/styles.xml", "xl/sharedStrings.xml"
 _MAY_DIFFER = re.compile(
     rb'\bhidden="(?:1|true)"|\bwidth="0"|\bht="0"|\bt="e"'
-    rb"|(?:</f>|<f[^>]*/>)(?:</c>|<v/>|<v></v>)"
+    rb"|</(?:\w+:)?f>\s*(?:</(?:\w+:)?c>|<(?:\w+:)?v(?:\s*/>|></))"
 )
 """In a sheet that hides rows, or has cells that show something else than a value."""
 _COLUMN = re.compile(r"[A-Z]+")
@@ -153,7 +153,8 @@ def _other_text(cell: Any, strings: Mapping[str, str]) -> str | None:
     value = cell.findtext(f"{_ANY}v") or ""
     formula = cell.find(f"{_ANY}f")
     if formula is not None and not value and cell.get("t") != "str":
-        return f"={formula.text or ''}"  # it was never computed
+        # It was never computed. If it is shared, only its first cell has its text.
+        return f"={formula.text}" if formula.text else None
     if cell.get("t") == "e":
         return value
     if not strings or cell.get("t") != "s":

@@ -70,20 +70,43 @@ def _complaints() -> tuple[type[Exception], ...]:
 
 
 def _read_sheet(sheet: Any, looks: Looks | None) -> Body:
-    first, left = sheet.start or (0, 0)
     rows = sheet.to_python(skip_empty_area=True)
     texts = [[_write(value) for value in row] for row in rows]
+    first, left = sheet.start or (0, 0)
     notice = ""
-    for (row, column), text in (looks.cells if looks else {}).items():
-        inside = texts[row - first] if 0 <= row - first < len(texts) else []
-        if 0 <= column - left < len(inside):
-            inside[column - left] = text
-    _repeat_down(texts, sheet)
+    if looks is not None:
+        texts, first, left = _fill_in(texts, first, left, looks)
+    _repeat_down(texts, first, left, sheet)
     numbered = [*enumerate(texts, first + 1)]
     if looks is not None:
         numbered, notice = _leave_out(numbered, left, looks, sheet.name)
     body = join_pieces(_place_rows(numbered, as_row))
     return body._replace(name=f'sheet "{sheet.name}"', notice=notice)
+
+
+def _fill_in(
+    texts: Sequence[Sequence[str]], first: int, left: int, looks: Looks
+) -> tuple[list[list[str]], int, int]:
+    """Write the texts that cells show; some may be outside of all values.
+
+    Returns:
+        The rows, one as wide as another, and the numbers of the first row and column.
+    """
+    filled = [place for place, text in looks.cells.items() if text]
+    if texts:
+        last = first + len(texts) - 1, left + len(texts[0]) - 1
+        filled += [(first, left), last]
+    top = min((row for row, _ in filled), default=0)
+    bottom = max((row for row, _ in filled), default=-1)
+    start = min((column for _, column in filled), default=0)
+    width = max((column for _, column in filled), default=-1) + 1 - start
+    rows = [[""] * width for _ in range(top, bottom + 1)]
+    for row, values in zip(rows[first - top :], texts, strict=False):
+        row[left - start : left - start + len(values)] = values
+    for (number, column), text in looks.cells.items():
+        if top <= number <= bottom and start <= column < start + width:
+            rows[number - top][column - start] = text
+    return rows, top, start
 
 
 def _leave_out(
@@ -106,9 +129,8 @@ def _leave_out(
     return shown, notice
 
 
-def _repeat_down(rows: list[list[str]], sheet: Any) -> None:
+def _repeat_down(rows: list[list[str]], first: int, left: int, sheet: Any) -> None:
     """Repeat the value of a cell over several rows in each of them."""
-    first, left = sheet.start or (0, 0)
     for (top, start), (bottom, _) in getattr(sheet, "merged_cell_ranges", None) or ():
         column = start - left
         inside = rows[max(top - first, 0) : bottom - first + 1]

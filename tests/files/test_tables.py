@@ -3,12 +3,26 @@
 import csv
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Event
 
 import pytest
 from xlsxwriter import Workbook
 
 from oprag.files import read_file, tables
+
+
+def _change(folder: Path, *changes: tuple[bytes, bytes]) -> None:
+    """Write `made.xlsx` as `a.xlsx`, with other bytes in its files."""
+    with (
+        zipfile.ZipFile(folder / "made.xlsx") as old,
+        zipfile.ZipFile(folder / "a.xlsx", "w") as new,
+    ):
+        for name in old.namelist():
+            written = old.read(name)
+            for before, after in changes:
+                written = written.replace(before, after)
+            new.writestr(name, written)
 
 
 def test_a_formula_that_was_never_computed_and_an_error_are_shown(tmp_path):
@@ -18,18 +32,41 @@ def test_a_formula_that_was_never_computed_and_an_error_are_shown(tmp_path):
         sheet.write_formula(1, 0, "=SUM(1,2)", None, 3)
         sheet.write_formula(1, 1, '=""', None, "")
         sheet.write_formula(1, 2, "=1/0", None, "#DIV/0!")
-    with (
-        zipfile.ZipFile(tmp_path / "made.xlsx") as old,
-        zipfile.ZipFile(tmp_path / "a.xlsx", "w") as new,
-    ):
-        for name in old.namelist():
-            written = old.read(name).replace(b"</f><v>3</v>", b"</f>")
-            written = written.replace(b'<c r="B2">', b'<c r="B2" t="str">')
-            new.writestr(name, written)
+    _change(
+        tmp_path, (b"</f><v>3</v>", b"</f>"), (b'<c r="B2">', b'<c r="B2" t="str">')
+    )
 
     (text,) = read_file(tmp_path / "a.xlsx")
 
     assert text.text.splitlines()[1] == "| =SUM(1,2) |  | #DIV/0! |"
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("<c r='B2'><f>A2*2</f><v /></c>", "| Sum |  |\n| 3 | =A2*2 |"),
+        ("<x:c r='B2'><x:f>A2*2</x:f></x:c>", "| Sum |  |\n| 3 | =A2*2 |"),
+        (
+            "<c r='B2'><f t='shared'/></c></row><row r='3'><c r='B3'><v>1</v></c>",
+            "| Sum |  |\n| 3 |  |\n|  | 1 |",
+        ),
+        (
+            "<c r='B2'><f>A2</f></c></row><row r='4'><c r='C4'><f>A2+1</f></c>",
+            "| Sum |  |  |\n| 3 | =A2 |  |\n|  |  | =A2+1 |",
+        ),
+    ],
+)
+def test_a_formula_is_shown_though_no_value_is_in_its_column(cell, shown, tmp_path):
+    with Workbook(tmp_path / "made.xlsx") as made:
+        made.add_worksheet("A").write_column(0, 0, ["Sum", 3])
+    names = b'xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    _change(
+        tmp_path,
+        (b"<worksheet ", b"<worksheet " + names + b" "),
+        (b"<v>3</v></c>", b"<v>3</v></c>" + cell.encode()),
+    )
+
+    assert read_file(tmp_path / "a.xlsx")[0].text == shown
 
 
 def test_a_number_is_as_long_as_it_is_exact(tmp_path):
