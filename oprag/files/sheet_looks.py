@@ -101,7 +101,7 @@ def _is_struck(look: Any) -> bool:
 def _rich_strings(packed: zipfile.ZipFile) -> dict[str, str]:
     """Return the texts in which something is struck or raised, by their numbers."""
     data = packed.read(_STRINGS)
-    if b"<strike" not in data and b"<vertAlign" not in data:
+    if b"strike" not in data and b"vertAlign" not in data:
         return {}
     root = parse_xml(data, purpose="Reading spreadsheets")
     texts = enumerate(root.iterchildren(f"{_ANY}si"))

@@ -69,6 +69,16 @@ def test_a_formula_is_shown_though_no_value_is_in_its_column(cell, shown, tmp_pa
     assert read_file(tmp_path / "a.xlsx")[0].text == shown
 
 
+def test_struck_text_of_a_workbook_with_prefixes_is_not_read(tmp_path):
+    with Workbook(tmp_path / "made.xlsx") as made:
+        struck = made.add_format({"font_strikeout": True})
+        made.add_worksheet("A").write_rich_string(0, 0, "1", struck, "2", "3")
+    names = b'xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    _change(tmp_path, (b"<sst ", b"<sst " + names + b" "), (b"<strike", b"<x:strike"))
+
+    assert read_file(tmp_path / "a.xlsx")[0].text == "| 13 |"
+
+
 def test_a_number_is_as_long_as_it_is_exact(tmp_path):
     numbers = [1e300, 4111111111111111, -1e16, 0.5]
     with Workbook(tmp_path / "a.xlsx") as made:
