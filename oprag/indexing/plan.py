@@ -60,8 +60,8 @@ class RunOptions:
     remove_missing: RemoveMissing = False
     """Also delete the store's chunks of documents of this scope that are not given, or
     are empty. Only chunks with oprag's `doc_key` and `doc_uri` count as a document's.
-    More than half of the documents are deleted only with `"all"`. The same holds for
-    any document while another one failed."""
+    Only `"all"` deletes more than half of the documents, or deletes any after others
+    failed or could not be opened."""
     replace: Replace = "document"
     """The chunks of a given document that are replaced."""
     batch_size: int = 256

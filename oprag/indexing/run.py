@@ -1,10 +1,20 @@
-"""The steps of a run for each document, so that none is lost if anything fails.
+"""Index the documents of a run one after another, so that no failure loses one.
 
-For each document, the new chunks are embedded and added first. Once all are stored, the
-old ones are deleted. Their ids differ, so both exist until then, and a reader gets the
-old version or the new one. If one document fails, the others go on, and the next run
-finds the stored chunks and does the rest. Generators decide the work, and
-`oprag.indexing.update` does it.
+A document goes through these steps:
+
+1. It is compared with the chunks that the store holds of it (`plan`).
+2. Its plan waits with others until their chunks fill a batch.
+3. The new chunks of these plans are embedded and added. Once all are stored, the old
+   ones are deleted. Their ids differ, so both exist until then, and a reader gets the
+   old version or the new one.
+4. If the store or the embedding fails, each document concerned is tried once more,
+   alone. If that fails too, the report lists it as failed, and the others go on. The
+   next run finds the stored chunks and does the rest.
+
+Chunks that another program wrote of a document are foreign. They stay, unless the user
+has them replaced (`replace="all"`).
+
+Generators decide the work, and `oprag.indexing.update` does it.
 """
 
 from __future__ import annotations
@@ -12,7 +22,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from oprag.effects import Effect, Effects
 from oprag.errors import (
@@ -88,6 +98,15 @@ def indexing_steps(
     return run.report()
 
 
+class _Planned(NamedTuple):
+    """A document that was compared with the store."""
+
+    document: WantedDocument
+    outcome: str
+    """The field of the report that lists it once its changes are written."""
+    changes: IndexingPlan
+
+
 class Run:
     """Compares documents with a store, and writes the differences."""
 
@@ -105,7 +124,7 @@ class Run:
         self._progress = progress
         self.before = before or StoredBefore(store, options)
         self._names = GivenNames()
-        self._pending: list[tuple[WantedDocument, str, IndexingPlan]] = []
+        self._pending: list[_Planned] = []
         self._outcomes: dict[str, list[str]] = {
             key: []
             for key in ("added", "updated", "unchanged", "removed", "empty", "kept")
@@ -113,7 +132,7 @@ class Run:
         self._skipped: list[UnreadableFileError] = []
         self._failed: list[FailedDocument] = []
         self._in_a_row: list[type[Exception]] = []
-        self._foreign: dict[str, None] = {}
+        self._with_foreign: dict[str, None] = {}  # names of documents, in order
         self._counts = Counter[str]()
 
     def take_document(self, given: Readable) -> Requests:
@@ -124,11 +143,146 @@ class Run:
             return
         self._names.add_name(given.name)
         if isinstance(given, FailedDocument):
-            self._fail(*given)
+            self._record_failure(*given)
         elif given.chunks:
-            yield from self._write_document(given)
+            yield from self._queue_document(given)
         else:
             self._outcomes["empty"].append(given.name)
+
+    def _queue_document(self, document: WantedDocument, outcome: str = "") -> Requests:
+        """Compare a document with the store, and write if enough is pending.
+
+        If the store fails, the document is tried once more. The pending ones are
+        written before it, so that the report keeps the order of the documents.
+
+        Args:
+            document: The document.
+            outcome: See `_plan_document`.
+        """
+        try:
+            planned = yield from self._plan_document(document, outcome)
+        except _FATAL:
+            raise
+        except REFUSALS as error:
+            self._record_failure(document.name, error)
+            return
+        except Exception:  # noqa: BLE001 -- any store error; tried once more
+            yield from self.flush()
+            yield from self._retry_alone(document, outcome)
+            return
+        if planned.changes.is_empty:
+            self._record_outcome(planned)
+            return
+        self._pending.append(planned)
+        all_changes = [each.changes for each in self._pending]
+        sizes = (max(len(each.add), len(each.delete)) for each in all_changes)
+        if sum(sizes) >= self._options.batch_size:
+            yield from self.flush()
+
+    def _plan_document(
+        self, document: WantedDocument, outcome: str
+    ) -> Effects[_Planned]:
+        """Compare a document with the store.
+
+        Args:
+            document: The document.
+            outcome: The field of the report that is to list it; empty for the one that
+                its changes decide.
+        """
+        key = document_key(document.name)
+        read, aread = self._store.read, self._store.aread
+        found = yield Effect(partial(read, {key: None}), partial(aread, {key: None}))
+        present = [*found]
+        if document.is_estimated:
+            refuse_cut_by_default(document.name, present)
+        changes = plan(key, document.chunks, present, self._options)
+        # Removing a document leaves its foreign chunks.
+        foreign = self.before.foreign(document) if document.chunks else []
+        if self._options.replace == "all":
+            changes = changes._replace(delete=(*changes.delete, *foreign))
+        elif foreign and document.name not in self._with_foreign:
+            self._with_foreign[document.name] = None
+            self._counts["foreign"] += len(foreign)
+        if changes.delete and self._writer.cannot_delete:
+            raise IndexingError(self._writer.cannot_delete, store=self._store.name)
+        return _Planned(document, outcome or changes.outcome, changes)
+
+    def flush(self) -> Requests:
+        """Write all pending changes; if that fails, each document alone."""
+        pending, self._pending = self._pending, []
+        try:
+            yield from self._write([each.changes for each in pending])
+        except _FATAL:
+            raise
+        except Exception:  # noqa: BLE001 -- any store error; each is tried once more
+            if isinstance(self._store, Snapshot):
+                self._store.forget()
+            for each in pending:
+                yield from self._retry_alone(each.document, each.outcome)
+        else:
+            for each in pending:
+                self._record_outcome(each)
+
+    def _write(self, all_changes: Sequence[IndexingPlan]) -> Requests:
+        """Add the new chunks of all documents; then delete the old ones."""
+        new = [chunk for changes in all_changes for chunk in changes.add]
+        for chunks in self._batches(new):
+            add, aadd = self._writer.add, self._writer.aadd
+            yield Effect(partial(add, chunks), partial(aadd, chunks))
+            self._counts["added"] += len(chunks)
+            self.report_progress()
+        old = [id_ for changes in all_changes for id_ in changes.delete]
+        for ids in self._batches(old):
+            delete, adelete = self._writer.delete, self._writer.adelete
+            yield Effect(partial(delete, ids), partial(adelete, ids))
+            self._counts["deleted"] += len(ids)
+
+    def _batches(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
+        size = self._options.batch_size
+        return (items[at : at + size] for at in range(0, len(items), size))
+
+    def _retry_alone(self, document: WantedDocument, outcome: str) -> Requests:
+        """Compare and write one document after a failure; record another failure."""
+        try:
+            planned = yield from self._plan_document(document, outcome)
+            yield from self._write([planned.changes])
+        except _FATAL:
+            raise
+        except Exception as error:  # noqa: BLE001 -- any store error; reported
+            self._record_failure(document.name, error)
+        else:
+            self._record_outcome(planned)
+
+    def _record_outcome(self, planned: _Planned) -> None:
+        self._outcomes[planned.outcome].append(planned.document.name)
+        self._counts["unchanged"] += planned.changes.unchanged
+        if planned.outcome != "unchanged":
+            self._in_a_row = []
+
+    def _record_failure(self, name: str, error: Exception) -> None:
+        """Record a document that failed.
+
+        Raises:
+            IndexingError: Too many in a row failed.
+        """
+        self._failed.append(FailedDocument(name, error))
+        if isinstance(error, REFUSALS):
+            return
+        kind = type(error)
+        self._in_a_row = [*(k for k in self._in_a_row if k is kind), kind]
+        if len(self._in_a_row) == _IN_A_ROW:
+            raise self.make_outage_error()
+
+    def make_outage_error(self) -> IndexingError:
+        """Return the error for an outage."""
+        said = f"{_IN_A_ROW} documents in a row failed, and the run was stopped. "
+        return self._make_error(said)
+
+    def _make_error(self, said: str) -> IndexingError:
+        message = said + failures(self._failed)
+        error = IndexingError(message, store=self._store.name, report=self.report())
+        error.__cause__ = self._failed[-1].error
+        return error
 
     def count_part(self, part: IndexingReport) -> None:
         """Count the results of another process in this run.
@@ -141,118 +295,18 @@ class Run:
         failed = [each.name for each in part.failed]
         for name in (*part.added, *part.updated, *part.unchanged, *part.empty, *failed):
             self._names.add_name(name)
-        self._foreign |= dict.fromkeys(part.foreign)
-        for what in _COUNTS:
-            self._counts[what] += getattr(part, f"chunks_{what}")
+        self._with_foreign |= dict.fromkeys(part.foreign)
+        for count in _COUNTS:
+            self._counts[count] += getattr(part, f"chunks_{count}")
         if part.added or part.updated:
             self._in_a_row = []
             self._failed += part.failed
             return
         for each in part.failed:
-            self._fail(*each)
-
-    def _write_document(self, document: WantedDocument, outcome: str = "") -> Requests:
-        """Compare one document with the store, and write if enough is pending."""
-        try:
-            todo = yield from self._plan_document(document)
-        except _FATAL:
-            raise
-        except REFUSALS as error:
-            self._fail(document.name, error)
-            return
-        except Exception:  # noqa: BLE001 -- any store error; tried once more
-            yield from self.flush()
-            yield from self._write_alone(document, outcome)
-            return
-        if todo.is_empty:
-            self._report_outcome(document, outcome or todo.outcome, todo)
-            return
-        self._pending.append((document, outcome or todo.outcome, todo))
-        sizes = (max(len(each.add), len(each.delete)) for *_, each in self._pending)
-        if sum(sizes) >= self._options.batch_size:
-            yield from self.flush()
-
-    def flush(self) -> Requests:
-        """Write the pending chunks; one document at a time if that fails."""
-        pending, self._pending = self._pending, []
-        try:
-            yield from self._write([todo for *_, todo in pending])
-        except _FATAL:
-            raise
-        except Exception:  # noqa: BLE001 -- any store error; each is retried
-            if isinstance(self._store, Snapshot):
-                self._store.forget()
-            for document, outcome, _ in pending:
-                yield from self._write_alone(document, outcome)
-        else:
-            for each in pending:
-                self._report_outcome(*each)
-
-    def _plan_document(self, document: WantedDocument) -> Effects[IndexingPlan]:
-        key = document_key(document.name)
-        read, aread = self._store.read, self._store.aread
-        found = yield Effect(partial(read, {key: None}), partial(aread, {key: None}))
-        present = [*found]
-        if document.is_estimated:
-            refuse_cut_by_default(document.name, present)
-        todo = plan(key, document.chunks, present, self._options)
-        foreign = self.before.foreign(document) if document.chunks else []
-        if self._options.replace == "all":
-            todo = todo._replace(delete=(*todo.delete, *foreign))
-        elif foreign and document.name not in self._foreign:
-            self._foreign[document.name] = None
-            self._counts["foreign"] += len(foreign)
-        if todo.delete and self._writer.cannot_delete:
-            raise IndexingError(self._writer.cannot_delete, store=self._store.name)
-        return todo
-
-    def _write_alone(self, document: WantedDocument, outcome: str) -> Requests:
-        """Compare and write one document; record its failure."""
-        try:
-            todo = yield from self._plan_document(document)
-            yield from self._write([todo])
-        except _FATAL:
-            raise
-        except Exception as error:  # noqa: BLE001 -- any store error; reported
-            self._fail(document.name, error)
-        else:
-            self._report_outcome(document, outcome or todo.outcome, todo)
-
-    def _write(self, todo: Sequence[IndexingPlan]) -> Requests:
-        """Add all new chunks of all plans; then delete."""
-        for chunks in self._batches([c for one in todo for c in one.add]):
-            add, aadd = self._writer.add, self._writer.aadd
-            yield Effect(partial(add, chunks), partial(aadd, chunks))
-            self._counts["added"] += len(chunks)
-            self.report_progress()
-        for ids in self._batches([id_ for one in todo for id_ in one.delete]):
-            delete, adelete = self._writer.delete, self._writer.adelete
-            yield Effect(partial(delete, ids), partial(adelete, ids))
-            self._counts["deleted"] += len(ids)
-
-    def _batches(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
-        size = self._options.batch_size
-        return (items[at : at + size] for at in range(0, len(items), size))
-
-    def _report_outcome(
-        self, document: WantedDocument, outcome: str, todo: IndexingPlan
-    ) -> None:
-        self._outcomes[outcome].append(document.name)
-        self._counts["unchanged"] += todo.unchanged
-        if outcome != "unchanged":
-            self._in_a_row = []
-
-    def _fail(self, name: str, error: Exception) -> None:
-        self._failed.append(FailedDocument(name, error))
-        if isinstance(error, REFUSALS):
-            return
-        kind = type(error)
-        self._in_a_row = [*(k for k in self._in_a_row if k is kind), kind]
-        if len(self._in_a_row) == _IN_A_ROW:
-            raise self.make_outage_error()
+            self._record_failure(*each)
 
     def finish_run(self) -> Requests:
-        """Write the pending chunks; remove missing documents, if asked.
+        """Write the pending changes; remove missing documents, if asked.
 
         Raises:
             IndexingError: No document could be indexed, or too many in a row failed.
@@ -262,17 +316,21 @@ class Run:
         self.report_progress()
         if self._failed and not any(self._outcomes.values()):
             raise self._make_error("No document could be indexed. ")
-        for name in self._choose_removals() if self._options.remove_missing else ():
-            yield from self._write_document(WantedDocument(name, ()), "removed")
+        for name in self._choose_removals():
+            # A document that is to have no chunks loses those it has.
+            yield from self._queue_document(WantedDocument(name, ()), "removed")
         yield from self.flush()
 
     def _choose_removals(self) -> list[str]:
-        """Return the names in this scope to remove: not given, or empty.
+        """Return the names of this scope's documents that are not given, or empty.
 
-        If any document failed or was unread, a missing one may be the same, renamed.
-        Then none is removed, and `kept` is set. Raises if over half would go, as the
-        source may be out of reach. "all" skips both checks.
+        If a document failed or a file could not be opened, it may be one of them under
+        a new name. Then none is removed, and they are listed as kept. If more than half
+        would go, the source may be out of reach, and this raises. `"all"` skips both
+        checks.
         """
+        if not self._options.remove_missing:
+            return []
         empty = set(map(document_key, self._outcomes["empty"]))
         before = self.before.documents()
         going = sorted(
@@ -300,7 +358,7 @@ class Run:
             **outcomes,
             skipped=tuple(self._skipped),
             failed=tuple(self._failed),
-            foreign=tuple(self._foreign),
+            foreign=tuple(self._with_foreign),
             chunks_foreign=counts["foreign"],
             chunks_added=counts["added"],
             chunks_deleted=counts["deleted"],
@@ -312,14 +370,3 @@ class Run:
         done = len(self._skipped) + len(self._failed)
         done += sum(len(self._outcomes[key]) for key in _OUTCOMES_OF_GIVEN)
         self._progress(done, self._counts["added"])
-
-    def make_outage_error(self) -> IndexingError:
-        """Return the error for an outage."""
-        what = f"{_IN_A_ROW} documents in a row failed, and the run was stopped. "
-        return self._make_error(what)
-
-    def _make_error(self, what: str) -> IndexingError:
-        message = what + failures(self._failed)
-        error = IndexingError(message, store=self._store.name, report=self.report())
-        error.__cause__ = self._failed[-1].error
-        return error
