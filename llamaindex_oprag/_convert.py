@@ -207,6 +207,7 @@ def _copy_to_send(chunk: Chunk, text: str) -> BaseNode:
         fields = undo_citation(node)
     if chunk.metadata is not node.metadata:  # several, joined
         fields["metadata"] = dict(chunk.metadata)
+    # Keys that only we wrote are for us: a model would pay for them with its budget.
     excluded = node.excluded_llm_metadata_keys
     added = list_added(node, chunk.metadata)
     if not {*added} <= {*excluded}:
@@ -221,8 +222,9 @@ def make_node(passage: Passage, options: ContextOptions | None = None) -> NodeWi
     """Make the node for a passage, whatever the passage was made of.
 
     Args:
-        passage: Of nodes, of documents, or of texts.
-        options: Those that it was chosen by. None to give a result back as it was.
+        passage: A passage of nodes, documents or texts.
+        options: The options that it was chosen by. None to give a result back as it
+            was.
     """
     objects = [chunk.source for chunk in passage.chunks]
     if all(isinstance(each, NodeWithScore) for each in objects):
@@ -241,7 +243,7 @@ def _copy_best_node(
 
     A merged node has its own id, made of the ids of its parts, because retrievers drop
     nodes whose id they have seen. The reserved keys are shown neither to the model nor
-    to the embedding model.
+    to the embedding model; a result that is given back as it was stays as it is shown.
     """
     scored = min(passage.chunks, key=attrgetter("rank")).source
     best: BaseNode = scored.node
@@ -250,6 +252,7 @@ def _copy_best_node(
     if options is not None and CITATION in best.metadata:
         fields = undo_citation(best)
     fields["metadata"] = result_metadata(passage, options, whole=is_whole)
+    # A result that is given back as it was keeps its keys as they are shown.
     if options is not None or not is_result(best.metadata):
         excluded = best.excluded_llm_metadata_keys
         added = list_added(best, fields["metadata"])

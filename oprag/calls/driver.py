@@ -63,10 +63,12 @@ class ModelCall(ABC):
         self._may_stream = answering.streams_drafts or request.purpose != "draft"
         self._ask, self._aask, self._stream, self._astream = ways
         self._end = StreamEnd()
+        # Self-Route first attempts an answer from the chunks (`CallModel.purpose`).
         # Only an attempt may end in a refusal, so only its text is held back.
         final = request.purpose != "attempt"
         self._detector = DeclineDetector(answering.decline, final=final)
         self._began = time.perf_counter()
+        # If the call breaks off, the ledger still gets what came until then.
         answering.ledger.under_way = self.reply
 
     @abstractmethod

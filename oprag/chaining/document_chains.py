@@ -24,7 +24,8 @@ from oprag.positions import PageNumbers, Unplaced
 _TextHash: TypeAlias = int
 """Stands for the text of a chunk."""
 _PageKey: TypeAlias = Hashable
-"""The page of a chunk, as `Unplaced.page_of` reads it; None if it is not known."""
+"""The page (row, section) that a chunk names, with facts of its file if it has some:
+texts of one page may overlap. None if it is not known. `Unplaced.page_of` reads it."""
 
 
 class PageCounts(NamedTuple):
@@ -99,7 +100,7 @@ class _PageByOverlaps(_Page):
 
 @dataclass(frozen=True)
 class _PageInPieces(_Page):
-    """A page whose overlapping texts make no chain of all, or one that is refuted."""
+    """A page whose overlaps join not all texts, or contradict places on its chunks."""
 
     chain_places: Mapping[_TextHash, _ChainPlace]
 
@@ -183,7 +184,10 @@ class DocumentChains:
         return PageCounts(len(self._pages), ordered)
 
     def holds(self, hits: Sequence[Hit]) -> bool:
-        """Return whether these hits were among the chunks, unchanged."""
+        """Return whether the texts of these hits were among the chunks of their pages.
+
+        White space is not looked for.
+        """
         return all(
             hash(hit.text) in self._find_page(Unplaced.page_of(hit)).texts
             for hit in hits
@@ -206,7 +210,7 @@ class DocumentChains:
                 places.append(page.place(hit, part, scoped=self._scoped))
                 continue
             # On an unproved page, chains are ordered by their best hit, and hits by
-            # their place in the chain.
+            # their place in the chain: `among` is what such hits are sorted by.
             among = rank, 0
             found = page.find_in_chain(hit)
             if found is not None:

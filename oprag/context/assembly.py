@@ -107,7 +107,7 @@ def arrange(
             `Seen.partition`; None to cut nothing.
         neighbours: How many of the last `hits` were not retrieved as such, and where
             more text is read from full texts. `top_n` does not count these, and `why`
-            does not name them.
+            gives no ranks of them.
         numbers: The passage numbers of the conversation so far; not changed.
     """
     checked = _check(hits, options, neighbours.length)

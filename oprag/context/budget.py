@@ -127,7 +127,7 @@ class BudgetFiller:
         """Take the chunks that fit, in the given order.
 
         Returns:
-            The chosen chunks in the given order, the last perhaps a part of one; their
+            The chosen chunks in the given order, the last ones perhaps parts; their
             passages; and the tokens.
         """
         try:

@@ -25,7 +25,7 @@ from oprag.positions import (
 from oprag.result_key import WrittenPlace, read_written
 
 TextByName = Callable[[str], str | None]
-"""A function from a document's name to its full text, or None if it is not known."""
+"""A function from a text id to the document's full text, or None if it is not known."""
 
 
 def single_passage(chunk: Chunk) -> Passage:
@@ -111,7 +111,7 @@ def merge_adjacent(
 
     Args:
         chunks: In document order and checked (`check_positions`).
-        source_text: Full texts by document name, to fill gaps with. Without it
+        source_text: Full texts by their ids, to fill gaps with. Without it
             the two sides of a gap are joined by a space or a blank line, and the
             passage keeps its spans apart and is not `exact`.
 
@@ -191,8 +191,7 @@ def fill_gap(spans: Sequence[Span], start: int) -> str:
 def locate_spans(text: str, spans: Sequence[Span]) -> list[tuple[Span, int]] | None:
     """Return each span with its offset: its start minus its index in the text.
 
-    None if the text is not made of exactly these spans and the white space between
-    them.
+    None if the text has not the length of these spans and the white space between them.
     """
     places, length = [], 0
     for number, span in enumerate(spans):
@@ -235,7 +234,7 @@ def find_verified_text(run: Sequence[Chunk], source_text: TextByName) -> str | N
 
     Args:
         run: Chunks of one document and part, at least one.
-        source_text: Full texts by document name.
+        source_text: Full texts by their ids.
 
     Returns:
         None for a part of a document, for texts that do not have the length of

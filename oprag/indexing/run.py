@@ -56,8 +56,8 @@ T = TypeVar("T")
 
 _IN_A_ROW = 5
 """After this many failures in a row with one error type, the run stops: the store or
-the embedding is probably down, so the other documents are not tried. Documents for
-which neither is asked, such as unchanged ones, do not end a row."""
+the embedding is probably down, so the other documents are not tried. Documents that
+nothing is written for, such as unchanged ones, do not end a row."""
 _FATAL = (IndexingError, InvalidOptionError, TokenizerError, Warning)
 """Errors that are about every document: they end a run at once."""
 _OUTCOMES_OF_GIVEN = ("added", "updated", "unchanged", "empty")

@@ -51,10 +51,11 @@ def identify_documents(
     6. the attributes `document_id`, `file_id`, `artifact_id` of the framework's object
 
     If a file is named, a generated id (a UUID, or the id of a page, row or section) is
-    ignored. Empty strings, LlamaIndex's string "None" and "blob" are no identity. A URL
-    of a page, line or second counts as the URL of the file; Unicode composition and a
-    leading `./` make no difference. Several files of one name are told apart
-    (`separate_by_facts`), unless the user gives a `document_key`.
+    ignored. If a page or a section is named too, the file counts before any id. Empty
+    strings, LlamaIndex's string "None" and "blob" are no identity. A URL of a page,
+    line or second counts as the URL of the file; Unicode composition and a leading `./`
+    make no difference. Several files of one name are told apart (`separate_by_facts`),
+    unless the user gives a `document_key`.
 
     If other hits name a document, a text that names none and has no position is a
     separate document: a fact of a graph, the answer of a tool. Its key begins with
@@ -185,7 +186,10 @@ def read_chunks(
 
 
 def _read_chained(hits: Sequence[Hit]) -> list[Position] | None:
-    """Read the places that other chunks prove; None unless each hit has one."""
+    """Read the places that other chunks give; None unless each hit has one.
+
+    One that they do not prove is a page alone.
+    """
     positions = []
     for hit in hits:
         place = hit.chained

@@ -3,14 +3,14 @@
 A name is a claim: `temp.pdf` is every upload, `README.md` is in each folder. A query
 checks it twice:
 
-1. Before positions are read, by strong facts alone: a loader writes them once for a
-   file, so hits that differ in them are of different files (`separate_by_facts`).
+1. Before positions are read, by strong facts and versions: a loader writes them once
+   for a file, so hits that differ in them are of different files (`separate_by_facts`).
 2. Once positions are read, chunks of one name may contradict each other, so they cannot
    be of one text. Then a weak fact, which may also differ within a file, says of which
    file each is (`separate_by_positions`).
 
-A file that is told apart gets its own key and name (`_identify_file`). Only then are
-versions compared: of each page, the chunks of one are kept (`keep_one_version`).
+A file that is told apart gets its own key and name (`_identify_file`). Of the versions
+that one file still has, the chunks of one are kept for each page (`keep_one_version`).
 """
 
 from __future__ import annotations
