@@ -22,6 +22,11 @@ _MAY_DIFFER = re.compile(
     rb"|</(?:\w+:)?f>\s*(?:</(?:\w+:)?c>|<(?:\w+:)?v(?:\s*/>|></))"
 )
 """In a sheet that hides rows, or has cells that show something else than a value."""
+_DRAWING = re.compile(rb'\bTarget="([^"]*/drawing\d*\.xml)"')
+_BOX = re.compile(rb"</?(?:\w+:)?txBody\b")
+_BOXED = re.compile(rb"<(?:\w+:)?t>\s*[^<\s]")
+_INSTEAD = re.compile(rb"</?(?:\w+:)?Fallback\b")
+"""Around shapes for programs that cannot show the real ones."""
 _COLUMN = re.compile(r"[A-Z]+")
 _LETTERS = 26
 _LAST_COLUMN = 16_384
@@ -38,6 +43,8 @@ class Looks(NamedTuple):
     cells: Mapping[tuple[int, int], str] = {}
     """The text that cells show in the place of their values: none if it is struck,
     `10^6` if the 6 is raised."""
+    has_boxes: bool = False
+    """Whether text is in boxes above the cells, where it is not read."""
 
 
 def read_looks(data: bytes) -> dict[str, Looks]:
@@ -65,6 +72,8 @@ def read_looks(data: bytes) -> dict[str, Looks]:
             sheet = packed.read(path) if path in names else b""
             if struck or strings or _MAY_DIFFER.search(sheet):
                 looks[name] = _read_sheet(sheet, struck, strings)
+            if any(_has_box(packed.read(each)) for each in _drawings(packed, path)):
+                looks[name] = looks.get(name, Looks())._replace(has_boxes=True)
         return looks
 
 
@@ -80,6 +89,25 @@ def _sheets(packed: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
         target = files.get(sheet.get(_LINK), "")
         path = posixpath.normpath(posixpath.join("/xl", target))
         yield sheet.get("name") or "", path.lstrip("/")
+
+
+def _drawings(packed: zipfile.ZipFile, path: str) -> Iterator[str]:
+    """Return the files with the drawings of a sheet."""
+    names = {*packed.namelist()}
+    folder, name = posixpath.split(path)
+    links = f"{folder}/_rels/{name}.rels"
+    found = _DRAWING.findall(packed.read(links)) if links in names else []
+    for target in found:
+        full = posixpath.join("/", folder, target.decode("utf-8", "replace"))
+        drawing = posixpath.normpath(full).lstrip("/")
+        if drawing in names:
+            yield drawing
+
+
+def _has_box(drawing: bytes) -> bool:
+    """Tell whether text is in a drawing; text of charts stands elsewhere."""
+    shown = b"".join(_INSTEAD.split(drawing)[::2])
+    return any(_BOXED.search(box) for box in _BOX.split(shown)[1::2])
 
 
 def _struck_styles(packed: zipfile.ZipFile) -> set[str]:

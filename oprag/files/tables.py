@@ -56,6 +56,11 @@ def read_sheets(data: bytes) -> list[Body]:
         if sheet.visible != library.SheetVisibleEnum.Visible
     ]
     notices = [body.notice for body in bodies if body.notice]
+    notices += [
+        f'text boxes of sheet "{name}" are not read'
+        for name, look in looks.items()
+        if look.has_boxes and name not in hidden
+    ]
     notices += [f'sheet "{name}" is hidden' for name in hidden]
     bodies = [body for body in bodies if body.text]
     if bodies:

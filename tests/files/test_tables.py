@@ -79,6 +79,20 @@ def test_struck_text_of_a_workbook_with_prefixes_is_not_read(tmp_path):
     assert read_file(tmp_path / "a.xlsx")[0].text == "| 13 |"
 
 
+def test_a_sheet_says_that_its_text_boxes_are_not_read(tmp_path):
+    with Workbook(tmp_path / "a.xlsx") as made:
+        for name, boxed in (("A", "Boxed"), ("B", " ")):
+            sheet = made.add_worksheet(name)
+            sheet.write(0, 0, 1)
+            sheet.insert_textbox(2, 2, boxed)
+            sheet.insert_textbox(9, 2, boxed)
+
+    assert [each.notice for each in read_file(tmp_path / "a.xlsx")] == [
+        'text boxes of sheet "A" are not read',
+        "",
+    ]
+
+
 def test_a_number_is_as_long_as_it_is_exact(tmp_path):
     numbers = [1e300, 4111111111111111, -1e16, 0.5]
     with Workbook(tmp_path / "a.xlsx") as made:
