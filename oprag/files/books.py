@@ -30,6 +30,7 @@ _COMPLAINTS = (
 )
 """Errors of the standard library for damaged e-books."""
 _NOTES = ("markdown", "heading")
+"""Kinds of cells whose text is Markdown."""
 _TICKS = re.compile("`{3,}")
 _COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
@@ -128,7 +129,8 @@ def _cell_text(cell: Any) -> str:
     if cell.get("cell_type") != "code" or not text:
         return text
     written = [_output(each).strip() for each in cell.get("outputs") or ()]
-    fence = "`" * max(3, *(len(ticks) + 1 for ticks in ("", *_TICKS.findall(text))))
+    longest = max(map(len, _TICKS.findall(text)), default=2)
+    fence = "`" * (longest + 1)
     return "\n".join([f"{fence}\n{text}\n{fence}", *filter(None, written)])
 
 

@@ -6,12 +6,11 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any, NamedTuple
 
 from oprag.files.pdf_text import flatten_values, read_page_text
+from oprag.files.pdfium import import_pdfium
 from oprag.files.text import NoTextError
-from oprag.optional import require
 
 ALONE = threading.Lock()
 """Held during every call of PDFium: it can do one thing at a time, whatever documents
@@ -108,15 +107,6 @@ def _has_unknown_letters(text: str) -> bool:
     )
 
 
-def pdfium() -> ModuleType:
-    """Import the library that reads PDFs.
-
-    Raises:
-        MissingDependencyError: It is not installed.
-    """
-    return require("pypdfium2", extra="cli", purpose="Reading PDF files")
-
-
 @contextmanager
 def open_pdf(data: bytes) -> Iterator[Any]:
     """Open a PDF, and close it at the end.
@@ -125,7 +115,7 @@ def open_pdf(data: bytes) -> Iterator[Any]:
         MissingDependencyError: pypdfium2 is not installed.
         NoTextError: It is damaged or locked, even if this is seen only later.
     """
-    library = pdfium()
+    library = import_pdfium()
     try:
         with ALONE:
             document = library.PdfDocument(data)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from ctypes import byref, c_double
 from typing import Any, NamedTuple
 
-from oprag.optional import require
+from oprag.files.pdfium import import_raw_pdfium
+
+_WORD = re.compile(r"\S+")
 
 
 class Box(NamedTuple):
@@ -39,8 +43,7 @@ class Boxes:
     def __init__(self, characters: Any) -> None:
         self._characters = characters
         self._known: dict[int, Box] = {}
-        raw = require("pypdfium2", extra="cli", purpose="Reading PDF files").raw
-        self._ask = raw.FPDFText_GetCharBox
+        self._ask = import_raw_pdfium().FPDFText_GetCharBox
         self._edges = [c_double() for _ in Box._fields]
         self._given = [byref(edge) for edge in self._edges]
 
@@ -54,15 +57,23 @@ class Boxes:
             self._known[index] = found
         return found
 
-    def word(self, start: int, end: int, first: int, last: int) -> Word:
-        """Return a word with its place.
+    def find_words(
+        self, text: str, indices: Sequence[int], start: int = 0, end: int | None = None
+    ) -> Iterator[Word]:
+        """Yield the words of a text with their places.
 
         Args:
-            start: Its first character in the text.
-            end: One past its last.
-            first: The number of its first character on the page.
-            last: That of its last.
+            text: The text of the page.
+            indices: For each of its characters, its number on the page.
+            start: The first character to look at.
+            end: One past the last; None for the end of the text.
         """
+        end = len(text) if end is None else end
+        for match in _WORD.finditer(text, start, end):
+            first, past = match.span()
+            yield self._place_word(first, past, indices[first], indices[past - 1])
+
+    def _place_word(self, start: int, end: int, first: int, last: int) -> Word:
         left, bottom, right, top = self.of(first)
         if first == last:
             return Word(start, end, left, bottom, right, top)
@@ -73,6 +84,14 @@ class Boxes:
     def loose(self, index: int) -> Box:
         """Return the box of a character, as high as its font whatever its shape."""
         return Box(*self._characters.get_charbox(index, loose=True))
+
+
+def read_page_box(page: Any) -> Box:
+    """Return the place of the page that is seen."""
+    raw = import_raw_pdfium()
+    found = raw.FS_RECTF()
+    raw.FPDF_GetPageBoundingBox(page, found)
+    return Box(found.left, found.bottom, found.right, found.top)
 
 
 def read_rectangles(characters: Any) -> list[Box]:

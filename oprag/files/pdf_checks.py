@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from oprag.files.pdf_boxes import Box, Boxes
-from oprag.optional import require
+from oprag.files.pdf_changes import Change, apply_changes
+from oprag.files.pdfium import import_raw_pdfium
 
 CHECKED, UNCHECKED = "☒", "☐"
 _HIDDEN = 2 | 32
@@ -29,14 +29,9 @@ class Check(NamedTuple):
         return left <= x <= right and bottom <= y <= top
 
 
-@lru_cache(maxsize=1)
-def _raw() -> Any:
-    return require("pypdfium2", extra="cli", purpose="Reading PDF files").raw
-
-
 def read_check(page: Any, annotation: Any) -> Check | None:
     """Return a box or a button of a form; None for other annotations."""
-    raw, form = _raw(), page.formenv
+    raw, form = import_raw_pdfium(), page.formenv
     if form is None or raw.FPDFAnnot_GetFlags(annotation) & _HIDDEN:
         return None
     kinds = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
@@ -60,7 +55,7 @@ def insert_checks(
         for at, (character, index) in enumerate(zip(text, indices, strict=True))
         if not character.isspace()
     ]
-    marks: list[tuple[int, str]] = []
+    marks: list[Change] = []
     for check in checks:
         mark = CHECKED if check.is_checked else UNCHECKED
         beside = [place for place in places if _is_level(check.box, place[0])]
@@ -75,20 +70,12 @@ def insert_checks(
             if box.right <= check.box.left + _TOLERANCE
         ]
         if after and min(after) <= min(before, default=min(after)):
-            marks.append((min(after)[1], f"{mark} "))
+            at = min(after)[1]
+            marks.append(Change(at, at, f"{mark} ", [indices[at]] * 2))
         elif before:
-            marks.append((1 - min(before)[1], f" {mark}"))
-    shown: list[str] = []
-    numbers: list[int] = []
-    done = 0
-    for at, mark in sorted(marks, key=lambda each: each[0]):
-        shown += [*text[done:at], *mark]
-        numbers += [*indices[done:at]]
-        numbers += [indices[at if mark.endswith(" ") else at - 1]] * len(mark)
-        done = at
-    shown += text[done:]
-    numbers += indices[done:]
-    return "".join(shown), numbers
+            at = -min(before)[1]
+            marks.append(Change(at + 1, at + 1, f" {mark}", [indices[at]] * 2))
+    return apply_changes(text, indices, marks)
 
 
 def _is_level(check: Box, box: Box) -> bool:

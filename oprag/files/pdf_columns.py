@@ -15,7 +15,6 @@ _WORDS = 2.5
 """Words that the lines of a column have on average, at least."""
 _ALIGNED = 2.0
 """Points by which the lines of a column may begin apart."""
-_WORD = re.compile(r"\S+")
 
 
 def has_columns(rectangles: Sequence[Sequence[float]]) -> bool:
@@ -68,13 +67,11 @@ def _segments(text: str, indices: Sequence[int], boxes: Boxes) -> Iterator[list[
     """Return the segments of each line, which wide gaps divide."""
     for match in re.finditer(r"[^\n]+", text):
         segments: list[Word] = []
-        for word in _WORD.finditer(text, *match.span()):
-            start, end = word.span()
-            found = boxes.word(start, end, indices[start], indices[end - 1])
+        for found in boxes.find_words(text, indices, *match.span()):
             last = segments[-1] if segments else None
             height = max(found.height, 6.0)
             if last is not None and found.left - last.right < WIDE * height:
-                segments[-1] = Word(last.start, end, *last[2:4], *found[4:])
+                segments[-1] = Word(last.start, found.end, *last[2:4], *found[4:])
             else:
                 segments.append(found)
         if segments:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from unicodedata import category
@@ -20,7 +19,6 @@ _LONGEST = 400
 """Characters of a cell, at most: a longer one is layout."""
 _FEWEST_CELLS = 2
 """Words of a column that hold text, at least, the heading among them."""
-_WORD = re.compile(r"\S+")
 
 
 Row = Mapping[int, Sequence[Word]]
@@ -54,10 +52,7 @@ def read_grids(
     grids = find_grids(page)
     if not grids:
         return []
-    words = []
-    for match in _WORD.finditer(text):
-        start, end = match.span()
-        words.append(boxes.word(start, end, indices[start], indices[end - 1]))
+    words = [*boxes.find_words(text, indices)]
     found = (_read_grid(grid, text, words) for grid in grids)
     return [*_without_overlaps(filter(None, found))]
 

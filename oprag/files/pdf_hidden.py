@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from ctypes import byref, c_float, c_uint, c_void_p, cast
-from functools import lru_cache
 from typing import Any
 
-from oprag.files.pdf_boxes import Box, Boxes
-from oprag.optional import require
+from oprag.files.pdf_boxes import Box, Boxes, read_page_box
+from oprag.files.pdfium import import_raw_pdfium
 
 _STEP = 40
 """Characters from one that is looked at to the next."""
@@ -30,11 +29,6 @@ _ONE_SHADE = 8
 """Difference of two shades of grey that nobody sees, of 255."""
 
 
-@lru_cache(maxsize=1)
-def _raw() -> Any:
-    return require("pypdfium2", extra="cli", purpose="Reading PDF files").raw
-
-
 class _Looks:
     """How characters look, asked once for each object that draws some."""
 
@@ -47,7 +41,7 @@ class _Looks:
     def may_be_hidden(self, index: int) -> bool:
         """Tell whether a character is white, or not drawn."""
         return self.draws_nothing(
-            _raw().FPDFText_GetTextObject(self._characters, index)
+            import_raw_pdfium().FPDFText_GetTextObject(self._characters, index)
         )
 
     def draws_nothing(self, drawn: Any) -> bool:
@@ -58,10 +52,10 @@ class _Looks:
         return self._known[key]
 
     def _ask(self, drawn: Any) -> bool:
-        mode = _raw().FPDFTextObj_GetTextRenderMode(drawn)
+        mode = import_raw_pdfium().FPDFTextObj_GetTextRenderMode(drawn)
         if mode == _NOT_DRAWN:
             return True
-        known = _raw().FPDFPageObj_GetFillColor(drawn, *self._given)
+        known = import_raw_pdfium().FPDFPageObj_GetFillColor(drawn, *self._given)
         red, green, blue, opacity = (part.value for part in self._colour)
         is_white = min(red, green, blue) >= _WHITE or opacity == 0
         return bool(known) and is_white and mode == _FILLED
@@ -134,10 +128,9 @@ class _Drawing:
     """A page as it is seen, in shades of grey."""
 
     def __init__(self, page: Any) -> None:
-        found = _raw().FS_RECTF()
-        _raw().FPDF_GetPageBoundingBox(page, found)
-        self._left, self._top = found.left, found.top
-        size = max((found.right - found.left) * (found.top - found.bottom), 1.0)
+        box = read_page_box(page)
+        self._left, self._top = box.left, box.top
+        size = max((box.right - box.left) * (box.top - box.bottom), 1.0)
         self._scale = min(1.0, (_MOST_PIXELS / size) ** 0.5)
         turned = -page.get_rotation() % 360
         bitmap = page.render(scale=self._scale, rotation=turned, grayscale=True)
@@ -162,7 +155,7 @@ class _Drawing:
 
 def _may_hide(page: Any, text: str, indices: Sequence[int], looks: _Looks) -> bool:
     """Tell whether some text may be hidden, from its objects or a part of it."""
-    raw = _raw()
+    raw = import_raw_pdfium()
     count = raw.FPDFPage_CountObjects(page)
     if _FEW * count <= len(text):
         drawn = [raw.FPDFPage_GetObject(page, number) for number in range(count)]
@@ -189,7 +182,7 @@ def _line_starts(text: str) -> Iterator[int]:
 
 def _read_pictures(page: Any) -> Iterator[Box]:
     """Return the places of everything on a page that may hold a picture."""
-    raw = _raw()
+    raw = import_raw_pdfium()
     edges = [c_float() for _ in Box._fields]
     for number in range(raw.FPDFPage_CountObjects(page)):
         drawn = raw.FPDFPage_GetObject(page, number)

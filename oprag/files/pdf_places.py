@@ -11,7 +11,8 @@ from ctypes import c_double
 from typing import NamedTuple
 
 from oprag.chunk import Span
-from oprag.files.pdf import OpenPage, open_page, open_pdf, pdfium
+from oprag.files.pdf import OpenPage, open_page, open_pdf
+from oprag.files.pdfium import import_raw_pdfium
 from oprag.files.worker import within_limits
 
 _COLOUR = (255, 214, 0)
@@ -93,7 +94,7 @@ def lines_of(opened: OpenPage, span: Span) -> list[Rectangle]:
 def _origin(opened: OpenPage, index: int) -> tuple[float, float]:
     """Return the point on its line where a character begins."""
     x, y = c_double(), c_double()
-    pdfium().raw.FPDFText_GetCharOrigin(opened.characters, index, x, y)
+    import_raw_pdfium().FPDFText_GetCharOrigin(opened.characters, index, x, y)
     return x.value, y.value
 
 
@@ -104,7 +105,7 @@ def _around(boxes: Sequence[Rectangle]) -> Rectangle:
 
 def _highlight(opened: OpenPage, spans: Sequence[Span]) -> None:
     """Add one annotation for each span to a page."""
-    raw = pdfium().raw
+    raw = import_raw_pdfium()
     for span in spans:
         lines = lines_of(opened, span)
         if not lines:

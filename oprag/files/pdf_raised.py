@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from oprag.files.pdf_boxes import Boxes
+from oprag.files.pdf_changes import Change, apply_changes
 
 _SMALLER = 0.85
 """Height of raised text, as a share of that of the text before it, at most."""
@@ -24,20 +25,13 @@ def mark_raised(
     text: str, indices: Sequence[int], boxes: Boxes
 ) -> tuple[str, list[int]]:
     """Put a `^` before numbers that are raised beside another."""
-    shown: list[str] = []
-    numbers: list[int] = []
-    done = 0
+    marks = []
     for match in _MAY_BE_RAISED.finditer(text):
         at = match.start()
         before, here = boxes.loose(indices[at - 1]), boxes.loose(indices[at])
-        if not _is_raised(here, before):
-            continue
-        shown += [*text[done:at], "^"]
-        numbers += [*indices[done:at], indices[at]]
-        done = at
-    shown.append(text[done:])
-    numbers += indices[done:]
-    return "".join(shown), numbers
+        if _is_raised(here, before):
+            marks.append(Change(at, at, "^", [indices[at]]))
+    return apply_changes(text, indices, marks)
 
 
 def _is_raised(box: Sequence[float], last: Sequence[float]) -> bool:

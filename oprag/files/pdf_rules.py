@@ -5,12 +5,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from ctypes import byref, c_float, c_int
-from functools import lru_cache
 from itertools import pairwise
 from operator import neg
 from typing import Any, NamedTuple
 
-from oprag.optional import require
+from oprag.files.pdfium import import_raw_pdfium
 
 _THIN = 3.0
 """Points that a filled shape is wide or high, at most, to be a line."""
@@ -105,11 +104,6 @@ class Grid:
         return is_top and (column == 0 or self._is_walled(row, column))
 
 
-@lru_cache(maxsize=1)
-def _raw() -> Any:
-    return require("pypdfium2", extra="cli", purpose="Reading PDF files").raw
-
-
 def find_grids(page: Any) -> list[Grid]:
     """Return the grids of a page that have two rows and two columns at least."""
     level, upright = _read_rules(page)
@@ -187,7 +181,7 @@ def _cross(level: Rule, upright: Rule) -> bool:
 
 
 def _read_rules(page: Any) -> tuple[list[Rule], list[Rule]]:
-    raw = _raw()
+    raw = import_raw_pdfium()
     level: list[Rule] = []
     upright: list[Rule] = []
     count = raw.FPDFPage_CountObjects(page)

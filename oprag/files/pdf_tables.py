@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from oprag.files.pdf_boxes import Boxes, Word
+from oprag.files.pdf_changes import Change, apply_changes
 from oprag.files.pdf_grids import Region, is_value, read_grids
 
 _APART = 1.0
@@ -34,7 +35,6 @@ _LINES_BETWEEN = 2
 _WORDS = 4.0
 """Words that the cells of a column of names have on average, at most."""
 _DIGIT = re.compile(r"\d")
-_WORD = re.compile(r"\S+")
 
 
 Line = Sequence[Word]
@@ -82,27 +82,14 @@ def mark_empty_cells(
         if line and any(start <= line[0].start < end for start, end in ruled):
             lines[number] = []
     regions += _find_rows(text, lines)
+    rows = [_write_rows(region, text, indices) for region in regions]
+    return apply_changes(text, indices, rows)
+
+
+def _write_rows(region: Region, text: str, indices: Sequence[int]) -> Change:
+    """Write a region as rows; a mark between cells has the number of its neighbour."""
     shown: list[str] = []
     numbers: list[int] = []
-    done = 0
-    for region in sorted(regions, key=lambda region: region.start):
-        shown += text[done : region.start]
-        numbers += indices[done : region.start]
-        _write_region(region, text, indices, shown, numbers)
-        done = region.end
-    shown += text[done:]
-    numbers += indices[done:]
-    return "".join(shown), numbers
-
-
-def _write_region(
-    region: Region,
-    text: str,
-    indices: Sequence[int],
-    shown: list[str],
-    numbers: list[int],
-) -> None:
-    """Add rows; each mark between cells has the number of a character beside it."""
     near = indices[region.start]
 
     def mark(marks: str) -> None:
@@ -120,6 +107,7 @@ def _write_region(
                     near = indices[at]
                     mark("\\|" if text[at] == "|" else text[at])
             mark(" |")
+    return Change(region.start, region.end, "".join(shown), numbers)
 
 
 def _read_lines(text: str, indices: Sequence[int], boxes: Boxes) -> Iterator[Line]:
@@ -132,9 +120,7 @@ def _read_lines(text: str, indices: Sequence[int], boxes: Boxes) -> Iterator[Lin
         if _is_running_text(match[0]):
             yield cells
             continue
-        for word in _WORD.finditer(text, *match.span()):
-            start, end = word.span()
-            found = boxes.word(start, end, indices[start], indices[end - 1])
+        for found in boxes.find_words(text, indices, *match.span()):
             before = cells[-1] if cells else None
             if before is None:
                 cells.append(found)
@@ -148,27 +134,30 @@ def _read_lines(text: str, indices: Sequence[int], boxes: Boxes) -> Iterator[Lin
                 continue
             bottom, top = min(before.bottom, found.bottom), max(before.top, found.top)
             right = max(before.right, found.right)
-            cells[-1] = Word(before.start, end, before.left, bottom, right, top)
+            cells[-1] = Word(before.start, found.end, before.left, bottom, right, top)
         yield cells
 
 
 def _find_rows(text: str, lines: Sequence[Line]) -> Iterator[Region]:
+    """Yield the rows of tables whose columns are proved by the cells alone.
+
+    A block is of lines one below another, whose cells fit into common columns. Between
+    two of them may be a few lines that are no rows: a group's name, or the rest of a
+    cell that is broken.
+    """
     block: list[Line] = []
     columns: list[_Column] = []
     last: Line = ()
     between = 0
-    for line in [*lines, ()]:
+    for line in [*lines, ()]:  # the empty one ends the last block
         fitted = _fit(columns, line) if block and _is_below(line, last) else []
-        is_alone = len(line) == 1
-        if is_alone and fitted and len(fitted) == len(columns):
-            is_first = line[0].left < columns[0][1]
-            if is_first or not _is_value(text, line[0]):
-                between += 1
-                last = line
-                if between <= _LINES_BETWEEN:
-                    continue
-                fitted = []
-        if fitted and between <= _LINES_BETWEEN:
+        if _is_between_rows(text, line, columns, fitted):
+            between += 1
+            last = line
+            if between <= _LINES_BETWEEN:
+                continue
+            fitted = []
+        if fitted:
             block.append(line)
             columns = fitted
         else:
@@ -180,7 +169,24 @@ def _find_rows(text: str, lines: Sequence[Line]) -> Iterator[Region]:
     yield from _judge(text, block, columns)
 
 
+def _is_between_rows(
+    text: str, line: Line, columns: Sequence[_Column], fitted: Sequence[_Column]
+) -> bool:
+    """Tell whether a line is one cell that is no row: in the first column, or words.
+
+    Args:
+        text: The text of the page.
+        line: The cells of the line.
+        columns: Those of the block before it.
+        fitted: The same with this line; none if it does not fit into them.
+    """
+    if len(line) != 1 or not fitted or len(fitted) != len(columns):
+        return False
+    return line[0].left < columns[0][1] or not _is_value(text, line[0])
+
+
 def _is_below(line: Line, last: Line) -> bool:
+    """Tell whether a line may be the next row."""
     if not line or not last:
         return False
     height = max(line[0].height, last[0].height, 6.0)
@@ -222,7 +228,7 @@ def _judge(
         block.pop()
     if len(block) < _FEWEST or len(columns) < _FEWEST:
         return
-    rows = [_place(line, columns) for line in block]
+    rows = [_place_cells(line, columns) for line in block]
     moved = [row for row in rows if max(row) >= len(row)]  # empty before another
     if not moved or not _is_table(text, rows, len(columns)):
         return
@@ -240,7 +246,8 @@ def _judge(
         yield Region(line[0].start, line[-1].end, (cells,), len(columns))
 
 
-def _place(line: Line, columns: Sequence[_Column]) -> dict[int, Word]:
+def _place_cells(line: Line, columns: Sequence[_Column]) -> dict[int, Word]:
+    """Return the cells of a line by the numbers of their columns."""
     found: dict[int, Word] = {}
     for cell in line:
         for number, (left, right) in enumerate(columns):

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-from oprag.files.pdf_boxes import Box, Boxes, read_rectangles
+from oprag.files.pdf_boxes import Box, Boxes, read_page_box, read_rectangles
+from oprag.files.pdf_changes import Change, apply_changes
 from oprag.files.pdf_checks import Check, insert_checks, read_check
 from oprag.files.pdf_columns import WIDE, has_columns, order_columns
 from oprag.files.pdf_hidden import leave_out_hidden
 from oprag.files.pdf_raised import has_raised, mark_raised
 from oprag.files.pdf_tables import mark_empty_cells, may_have_tables
-from oprag.optional import require
+from oprag.files.pdfium import import_raw_pdfium
 from oprag.tokens import encodable
 
 _HYPHENS = "\x02\ufffe"
@@ -46,11 +46,6 @@ class PageText(NamedTuple):
     """For each character of the text, its number among those of the page."""
 
 
-@lru_cache(maxsize=1)
-def _raw() -> Any:
-    return require("pypdfium2", extra="cli", purpose="Reading PDF files").raw
-
-
 class Filled(NamedTuple):
     """The parts of a page that were filled into its form."""
 
@@ -64,7 +59,7 @@ _UNFILLED = Filled(None, ())
 
 def flatten_values(page: Any) -> Filled:
     """Draw the values that were filled into a page's form as part of the page."""
-    raw = _raw()
+    raw = import_raw_pdfium()
     shown = {getattr(raw, name) for name in _FILLED}
     checks: list[Check] = []
     has_values = False
@@ -118,7 +113,7 @@ def read_page_text(page: Any, characters: Any, filled: Filled = _UNFILLED) -> Pa
 
 def _read_characters(characters: Any) -> tuple[str, list[int]]:
     """Return the characters without carriage returns, and the number of each."""
-    raw = _raw()
+    raw = import_raw_pdfium()
     count = characters.count_chars()
     text = characters.get_text_range() if count else ""
     if len(text) != count:  # some have no code, or two
@@ -137,7 +132,7 @@ def _read_characters(characters: Any) -> tuple[str, list[int]]:
 
 
 def _read_one_by_one(characters: Any, count: int) -> tuple[str, list[int]]:
-    raw = _raw()
+    raw = import_raw_pdfium()
     codes: list[int] = []
     indices: list[int] = []
     for index in range(count):
@@ -153,13 +148,6 @@ def _read_one_by_one(characters: Any, count: int) -> tuple[str, list[int]]:
     return encodable("".join(map(chr, codes))), indices
 
 
-def _page_box(page: Any) -> Box:
-    raw = _raw()
-    found = raw.FS_RECTF()
-    raw.FPDF_GetPageBoundingBox(page, found)
-    return Box(found.left, found.bottom, found.right, found.top)
-
-
 def _is_outside(box: Sequence[float], page: Box) -> bool:
     left, bottom, right, top = box
     return (
@@ -171,7 +159,7 @@ def _is_outside(box: Sequence[float], page: Box) -> bool:
 
 
 def _reaches_out(page: Any, rectangles: Sequence[Sequence[float]]) -> bool:
-    box = _page_box(page)
+    box = read_page_box(page)
     return any(_is_outside(each, box) for each in rectangles)
 
 
@@ -179,7 +167,7 @@ def _leave_out(
     page: Any, text: str, indices: Sequence[int], boxes: Boxes
 ) -> tuple[str, list[int]]:
     """Leave out the characters that are outside of the page."""
-    box = _page_box(page)
+    box = read_page_box(page)
     kept = [
         (character, index)
         for character, index in zip(text, indices, strict=True)
@@ -304,22 +292,18 @@ def _join_hyphens(text: str, indices: Sequence[int]) -> PageText:
     """
     if not any(mark in text for mark in _HYPHENS):
         return PageText(text, indices)
-    shown: list[str] = []
-    numbers: list[int] = []
-    done = 0
+    changes = []
     for match in re.finditer(f"[{_HYPHENS}]", text):
         at = match.start()
-        shown.append(text[done:at])
-        numbers += indices[done:at]
-        if not _is_divided(text, at):
+        hyphen = "-"
+        if _is_divided(text, at):
+            hyphen = ""
+        else:
             after = _LOWER_WORD.match(text, at + 1)
-            is_half = after is not None and after[0] in _JOINS_HALVES
-            shown.append("- " if is_half else "-")
-            numbers += [indices[at]] * (2 if is_half else 1)
-        done = at + 1
-    shown.append(text[done:])
-    numbers += indices[done:]
-    return PageText("".join(shown), numbers)
+            if after is not None and after[0] in _JOINS_HALVES:
+                hyphen = "- "
+        changes.append(Change(at, at + 1, hyphen, [indices[at]] * len(hyphen)))
+    return PageText(*apply_changes(text, indices, changes))
 
 
 def _is_divided(text: str, at: int) -> bool:
