@@ -154,8 +154,8 @@ BOUNDS = (
         300,
         "× as long",
     ),
-    Bound("files.langchain", f"{_QUERY}, LangChain", _RUN, 25, "files"),
-    Bound("files.llamaindex", f"{_QUERY}, LlamaIndex", _RUN, 27, "files"),
+    Bound("files.langchain", f"{_QUERY}, LangChain", _RUN, 26, "files"),
+    Bound("files.llamaindex", f"{_QUERY}, LlamaIndex", _RUN, 28, "files"),
     Bound(
         "neighbours.memory",
         "1,000 nodes and two neighbours on each side, in order",

@@ -2,7 +2,6 @@
 
 from oprag.context.assembly import OrderedContext, arrange, load_texts_then
 from oprag.context.budget import SHORT_CHUNK, count_seeds, too_small
-from oprag.context.checked_hits import sort_by_rank
 from oprag.context.fields import OpragErrorsMixin
 from oprag.context.from_texts import order_context
 from oprag.context.neighbours import (
@@ -27,6 +26,7 @@ from oprag.context.options import (
 from oprag.context.passages import read_passages, single_passage
 from oprag.context.places import locate_hits
 from oprag.context.problems import Problems, warn
+from oprag.context.ranks import sort_by_rank
 from oprag.context.results import result_id, result_metadata, write_place
 from oprag.context.seen import Seen
 from oprag.context.text import cite_text, headers, number_text, render

@@ -20,12 +20,13 @@ from typing import Any, Generic, TypeVar
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.async_texts import aload_texts_then
 from oprag.context.budget import BudgetFiller, SentText
-from oprag.context.checked_hits import CheckedHits, check_hits, rank_chunks
+from oprag.context.checked_hits import CheckedHits, check_hits
 from oprag.context.neighbours import NO_NEIGHBOURS, CandidateTail
 from oprag.context.numbers import CitationNumbers
 from oprag.context.options import ContextOptions
 from oprag.context.passages import build_passages, split_merged
 from oprag.context.problems import Problems
+from oprag.context.ranks import rank_chunks
 from oprag.context.seen import Seen
 from oprag.effects import Effect
 from oprag.errors import (

@@ -8,9 +8,9 @@ from typing import Any, Unpack
 
 from oprag.chunk import Hit, Passage, interleave
 from oprag.context.assembly import arrange
-from oprag.context.checked_hits import sort_by_rank
 from oprag.context.options import ContextKeywords, ContextOptions
 from oprag.context.problems import Problems
+from oprag.context.ranks import sort_by_rank
 from oprag.context.seen import Seen, SeenLike
 from oprag.documents import SourceLike, check_entries
 from oprag.errors import InvalidOptionError, describe_type

@@ -2,7 +2,7 @@
 
 A chunk between two good ones is likely to be needed although no retriever ranked it
 high: its text is only understood with its neighbours, and so is the question's
-evidence. So each piece of text is worth
+evidence. So each segment of text is worth
 
     the sum of 1 / (2 + rank) over the candidates it is in
     + a share of the same over all others of its document, less with the distance
@@ -15,7 +15,7 @@ more than once. So candidates are cut at every beginning and end of one of them 
 
     candidates   [------ 5 ------][------ 0 ------]
                          [-- 2 --]
-    pieces       [--a---][-- b --][------ c ------]
+    segments     [--a---][-- b --][------ c ------]
 """
 
 from __future__ import annotations
@@ -75,21 +75,19 @@ def rank_segments(chunks: Sequence[Chunk], *, budget: int) -> list[Chunk]:
     groups: defaultdict[tuple[Hashable, ...], list[Chunk]] = defaultdict(list)
     for chunk in chunks:
         groups[scope_of(chunk)].append(chunk)
-    pieces = [
-        piece
-        for members in groups.values()
-        for piece in split_into_segments(members, lenders)
-    ]
-    by_rank = sorted(pieces, key=attrgetter("rank"))
+    segments: list[Segment] = []
+    for members in groups.values():
+        segments += split_into_segments(members, lenders)
+    by_rank = sorted(segments, key=attrgetter("rank"))
     by_worth = sorted(by_rank, key=attrgetter("worth"), reverse=True)
     by_rank = sorted(by_worth, key=attrgetter("rank"))
     due: dict[int, int] = {}
     for order, share in ((by_rank, _TO_RANK), (by_worth, 1)):
         read = 0
-        for piece in order:
-            due[id(piece)] = min(due.get(id(piece), read), read)
-            read += share * piece.length
-    return [piece.chunk for piece in sorted(by_rank, key=lambda p: due[id(p)])]
+        for segment in order:
+            due[id(segment)] = min(due.get(id(segment), read), read)
+            read += share * segment.length
+    return [each.chunk for each in sorted(by_rank, key=lambda s: due[id(s)])]
 
 
 def split_into_segments(
