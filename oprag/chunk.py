@@ -51,7 +51,7 @@ class Chunk(NamedTuple):
     """
 
     text: str
-    """The chunk's text, unchanged since it was retrieved."""
+    """The text as it was retrieved, or a slice of it."""
     document_key: str
     """Identifies the document: equal for all chunks of one document."""
     rank: int
