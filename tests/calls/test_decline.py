@@ -3,7 +3,6 @@
 import itertools
 import json
 import re
-import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from oprag.calls import declines, strip_reasoning, word_in_reply
 from oprag.calls.decline import DeclineDetector
 from oprag.errors import InvalidOptionError
 from tests.calls.replies import ANSWERS, FURTHER_ANSWERS, FURTHER_REFUSALS, REFUSALS
+from tests.kit.growth import LINEAR, time_growth
 
 ROOT = Path(__file__).parents[2]
 REAL = json.loads(Path(__file__).with_name("smollm2_replies.json").read_text("utf-8"))
@@ -268,10 +268,14 @@ def test_a_final_reply_is_shown_at_once_and_judged_all_the_same():
 
 @pytest.mark.parametrize("run", ["-", "*", " ", ".", "x", "<", "{", "```", "a, ", "<|"])
 def test_work_grows_with_the_length_of_a_stream_and_no_faster(run):
-    detector = DeclineDetector()
-    began = time.process_time()
-    for character in (run * 50_000)[:50_000]:
-        detector.feed(character)
-    detector.finish()
+    def stream(length):
+        detector = DeclineDetector()
 
-    assert time.process_time() - began < 2
+        def work():
+            for character in (run * length)[:length]:
+                detector.feed(character)
+            detector.finish()
+
+        return work
+
+    assert time_growth(stream, 20_000) < LINEAR

@@ -56,13 +56,13 @@ async def longest_block(work: Callable[[], Awaitable[object]]) -> float:
 async def shortest_block(component: Component, way: str) -> float:
     """For how many seconds a component blocks its event loop, on a busy machine.
 
-    That is the least of five times, or the first below the limit.
+    That is the least of ten times, or the first below the limit.
     """
     least = float("inf")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         await _asked(component, way, Material(20_000))  # what is loaded once is loaded
-        for _ in range(5):
+        for _ in range(10):
             material = Material(LENGTH).prepared(stored=component.stored)
             work = partial(_asked, component, way, material)
             least = min(least, await longest_block(work))

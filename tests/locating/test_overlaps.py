@@ -1,13 +1,13 @@
 """Overlaps prove the order of chunks, or nothing: never a wrong one."""
 
 import random
-import time
 
 import pytest
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from oprag.locating import chain_pages
 from tests.kit.effort import cases
+from tests.kit.growth import LINEAR, time_growth
 from tests.locating.chained_pages import damaged, documents, is_right
 from tests.locating.texts import reference
 
@@ -119,9 +119,12 @@ def test_no_order_is_wrong_whatever_repeats_itself_is_lost_or_hidden(hidden):
     assert proved or hidden == 0.5
 
 
-def test_five_hundred_chunks_take_a_part_of_a_second():
-    chunks = SPLITTER.split_text(reference(450_000))[:500]
-    began = time.process_time()
-    chain_pages({n: chunks[n * 3 : n * 3 + 3] for n in range(170)}, range(8))
-    chain_pages({0: chunks})
-    assert time.process_time() - began < 1
+def test_the_time_for_chunks_grows_as_their_number_does():
+    chunks = SPLITTER.split_text(reference(450_000))
+
+    def chain(count):
+        of_one_page = {0: chunks[:count]}
+        pages = {n // 3: chunks[n : n + 3] for n in range(0, count, 3)}
+        return lambda: (chain_pages(pages, range(8)), chain_pages(of_one_page))
+
+    assert time_growth(chain, 500) < LINEAR

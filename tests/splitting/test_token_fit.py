@@ -1,13 +1,13 @@
 """Boundaries between graphemes."""
 
 import itertools
-import time
 
 import regex
 from hypothesis import given
 
 from oprag.splitting.token_fit import boundary_after, boundary_at_or_before
 from tests.kit.fresh_interpreter import run
+from tests.kit.growth import LINEAR, time_growth
 from tests.kit.strategies import awkward_texts
 
 
@@ -24,15 +24,17 @@ def test_boundaries_are_those_of_the_regex_package(text):
 
 
 def test_the_time_for_a_row_of_flags_grows_as_the_row_does():
-    def seconds(flags):
-        text, place = "🇩🇪" * flags, 0
-        begin = time.process_time()
-        while place < len(text):
-            place = boundary_after(text, place)
-        return time.process_time() - begin
+    def pass_flags(count):
+        text = "🇩🇪" * count
 
-    # Sixteen times as many: 256 times the time if each one counts back to the first.
-    assert min(seconds(8_000) for _ in range(3)) < 64 * seconds(500)
+        def work():
+            place = 0
+            while place < len(text):
+                place = boundary_after(text, place)
+
+        return work
+
+    assert time_growth(pass_flags, 8_000) < LINEAR
 
 
 def test_without_the_regex_package_code_points_are_boundaries():
