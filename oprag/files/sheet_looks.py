@@ -6,7 +6,7 @@ import io
 import posixpath
 import re
 import zipfile
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from oprag.files.equations import write_raised
@@ -45,6 +45,9 @@ class Looks(NamedTuple):
     `10^6` if the 6 is raised."""
     has_boxes: bool = False
     """Whether text is in boxes above the cells, where it is not read."""
+    merged: Sequence[tuple[tuple[int, int], tuple[int, int]]] = ()
+    """The first and the last row and column of each merged cell, where the library
+    that reads the values does not know them."""
 
 
 def read_looks(data: bytes) -> dict[str, Looks]:

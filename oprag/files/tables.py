@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from oprag.files.bodies import Body, Landmark, as_row, damaged, join_pieces
+from oprag.files.ods_looks import read_ods_looks
 from oprag.files.sheet_looks import Looks, read_looks
 from oprag.files.text import NoTextError, decode_or_guess, name_guess
 from oprag.optional import require
@@ -35,7 +36,7 @@ def read_sheets(data: bytes) -> list[Body]:
     library = require("python_calamine", extra="cli", purpose="Reading spreadsheets")
     try:
         book = library.CalamineWorkbook.from_filelike(io.BytesIO(data))
-        looks = read_looks(data)
+        looks = read_looks(data) or read_ods_looks(data)
         sheets = [
             sheet
             for sheet in book.sheets_metadata
@@ -81,7 +82,8 @@ def _read_sheet(sheet: Any, looks: Looks | None) -> Body:
     notice = ""
     if looks is not None:
         texts, first, left = _fill_in(texts, first, left, looks)
-    _repeat_down(texts, first, left, sheet)
+    merged = getattr(sheet, "merged_cell_ranges", None) or (looks and looks.merged)
+    _repeat_down(texts, first, left, merged or ())
     numbered = [*enumerate(texts, first + 1)]
     if looks is not None:
         numbered, notice = _leave_out(numbered, left, looks, sheet.name)
@@ -134,9 +136,11 @@ def _leave_out(
     return shown, notice
 
 
-def _repeat_down(rows: list[list[str]], first: int, left: int, sheet: Any) -> None:
+def _repeat_down(
+    rows: list[list[str]], first: int, left: int, merged: Sequence[Any]
+) -> None:
     """Repeat the value of a cell over several rows in each of them."""
-    for (top, start), (bottom, _) in getattr(sheet, "merged_cell_ranges", None) or ():
+    for (top, start), (bottom, _) in merged:
         column = start - left
         inside = rows[max(top - first, 0) : bottom - first + 1]
         for row in inside[1:]:
