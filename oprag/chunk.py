@@ -268,7 +268,8 @@ class ChainedPlace(NamedTuple):
     number: int | None = None
     """Its number among the chunks of the part, from 0, if links or a count say it."""
     among: tuple[int, ...] = ()
-    """See `Chunk.among`."""
+    """Its place among chunks of one page whose order is not proved: see
+    `Chunk.among`."""
 
 
 class Links(NamedTuple):

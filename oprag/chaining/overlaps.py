@@ -83,7 +83,7 @@ class _Known(NamedTuple):
 
     def is_current(self, rows: int | None, hits: Sequence[Hit]) -> bool:
         """Return whether nothing shows that the document was changed since then."""
-        return self.contents.is_current(rows, hits) and self.chains.holds(hits)
+        return self.contents.is_current(rows, hits) and self.chains.knows_texts(hits)
 
 
 class Overlaps:
@@ -153,17 +153,18 @@ class Overlaps:
         count = yield describe_work(chunks.store.count)
         for document in unplaced:
             members = [hits[rank] for rank in document.ranks]
-            chains = yield from self._chains(document, members, chunks, count)
-            if chains is None or not chains.holds(members):
+            chains = yield from self._find_chains(document, members, chunks, count)
+            if chains is None or not chains.knows_texts(members):
                 continue
-            is_proved = not chains.has_unproved_page(members)
-            if is_proved or document.has_pages_alone:
-                places.update(zip(document.ranks, chains.places(members), strict=True))
-            if not is_proved:
+            is_ordered = not chains.has_unordered(members)
+            if is_ordered or document.has_pages_alone:
+                placed = chains.place_hits(members)
+                places.update(zip(document.ranks, placed, strict=True))
+            if not is_ordered:
                 reports[document.key] = document.name, chains.counts
         return places, reports
 
-    def _chains(
+    def _find_chains(
         self,
         document: Unplaced,
         hits: Sequence[Hit],
@@ -182,7 +183,7 @@ class Overlaps:
             return None
         wanted, found = read
         chains = DocumentChains(
-            [make_hit(chunk) for chunk in found], wanted, scoped=not chunks.filtered
+            [make_hit(chunk) for chunk in found], wanted, hidden=chunks.filtered
         )
         if search is not None:
             self._remember(key, _Known(_Contents.record(count, found, hits), chains))
@@ -192,10 +193,10 @@ class Overlaps:
         with self._changing:
             self._known[key] = known
             self._known.move_to_end(key)
-            kept = sum(len(each.chains) for each in self._known.values())
+            kept = sum(each.chains.text_count for each in self._known.values())
             while kept > _KEPT and len(self._known) > 1:
                 _, dropped = self._known.popitem(last=False)
-                kept -= len(dropped.chains)
+                kept -= dropped.chains.text_count
 
     def _read_document(
         self,

@@ -196,7 +196,7 @@ def check_group(
         concerned = _find_concerned(read, hits, group.name, position_keys)
         if chains is not None:
             every = range(len(hits))
-            concerned = [i for i in every if not chains.is_ordered(hits[i])]
+            concerned = [i for i in every if not chains.is_page_ordered(hits[i])]
         for at in concerned:
             detail = read.message.partition(". ")[0]
             if isinstance(read, MissingPositionError):
@@ -219,7 +219,7 @@ def find_chains(
     error: object,
     position_keys: PositionKeys | None,
     *,
-    scoped: bool = True,
+    hidden: bool = False,
 ) -> DocumentChains | None:
     """Return the order of a document's pages by overlaps, if it has no positions.
 
@@ -227,7 +227,7 @@ def find_chains(
         hits: All its chunks.
         error: The error that retrieval raises for it; or the chunks that it reads.
         position_keys: The option that retrieval takes.
-        scoped: Whether nothing hides chunks.
+        hidden: Whether chunks may be hidden from the reader.
 
     Returns:
         None if it has positions, or its pages are not known.
@@ -235,8 +235,8 @@ def find_chains(
     lacks = isinstance(error, PositionError) and Unplaced.is_said_by(error)
     if position_keys is not None or not lacks:
         return None
-    chains = DocumentChains(hits, scoped=scoped)
-    return chains if chains.is_known else None
+    chains = DocumentChains(hits, hidden=hidden)
+    return chains if chains.has_known_pages else None
 
 
 def keys_of(hit: Hit) -> str:

@@ -169,9 +169,11 @@ def _count_unordered(
             whole = _read_whole(members, chunks, options, cut=ends_the_sample)
         if whole is None:
             continue
-        scoped = not chunks.filtered
-        chains = find_chains(whole, error, options.position_keys, scoped=scoped)
-        left = [hit for hit in members if chains is None or not chains.is_ordered(hit)]
+        hidden = chunks.filtered
+        chains = find_chains(whole, error, options.position_keys, hidden=hidden)
+        left = members
+        if chains is not None:
+            left = [hit for hit in members if not chains.is_page_ordered(hit)]
         counts[error.kind] = counts.get(error.kind, 0) + len(left)
     return {kind: number for kind, number in counts.items() if number}
 

@@ -198,8 +198,8 @@ class Verification(NamedTuple):
     ) -> OpragError | None:
         """Return an error as questions raise it; None if the chunks prove an order."""
         strict = self._strict
-        scoped = not any(store.filters for store in self.stores)
-        chains = find_chains(hits, error, strict.position_keys, scoped=scoped)
+        hidden = any(store.filters for store in self.stores)
+        chains = find_chains(hits, error, strict.position_keys, hidden=hidden)
         if strict.documents is not None or chains is None:
             return error
         counts: PageCounts | None = chains.counts

@@ -1,6 +1,6 @@
 """Documents and positions of chunks, read from the metadata of any framework."""
 
-from oprag.positions.chained import Unplaced
+from oprag.positions.chained import PageKey, Unplaced
 from oprag.positions.counted import PageNumbers
 from oprag.positions.errors import report_not_located
 from oprag.positions.identity import (
@@ -34,6 +34,7 @@ __all__ = [
     "SECTION_KEYS",
     "DocumentKey",
     "Identity",
+    "PageKey",
     "PageNumbers",
     "Place",
     "PositionKeys",
