@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from oprag.files.html_attributes import AttributeSelector, take_attributes
+
 _HIDES = re.compile(
     r"(?<![\w-])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)"
     r"|font-size\s*:\s*0(?![.\d])|(?<!-)color\s*:\s*transparent"
@@ -36,8 +38,9 @@ _FOR_SCREENS = re.compile(
 _AT_RULE = re.compile(r"@[^{;]*(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\})")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _RULE = re.compile(r"([^{}]*)\{([^{}]*)\}")
-_COMPOUND = re.compile(r"([A-Za-z][\w-]*)?((?:[.#][\w-]+)*)\Z")
+_COMPOUND = re.compile(r"([A-Za-z][\w-]*|\*)?((?:[.#][\w-]+|\[\d+\])*)\Z")
 _NAME = re.compile(r"[.#][\w-]+")
+_NUMBER = re.compile(r"\[(\d+)\]")
 _SAYS = (_HIDES, _SHOWS, _NUMBERS, _RAISES)
 _COLOUR = re.compile(
     r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*([#\w(),.% ]+?)\s*"
@@ -53,11 +56,13 @@ class _Compound(NamedTuple):
 
     tag: str
     names: frozenset[str]
+    attributes: tuple[AttributeSelector, ...]
     is_child: bool
     """Whether it has to be right inside the one before it."""
 
     def fits(self, element: Any) -> bool:
-        return self.tag in {"", element.tag} and self.names <= _names_of(element)
+        has_names = self.tag in {"", element.tag} and self.names <= _names_of(element)
+        return has_names and all(each.fits(element) for each in self.attributes)
 
 
 class _Rule(NamedTuple):
@@ -73,8 +78,8 @@ class _Rule(NamedTuple):
 class Styles:
     """The rules of a page that change which text is seen.
 
-    Rules for some screens alone, and selectors of more than tags, classes and ids, are
-    not followed: a text that may be seen is read.
+    Rules for some screens alone, and selectors of more than tags, classes, ids and
+    attributes, are not followed: a text that may be seen is read.
 
     Args:
         root: The page's element; None for no rules but an element's own.
@@ -92,13 +97,12 @@ class Styles:
                     self._raises |= bool(_RAISES.search(said))
 
     def _add(self, selectors: str, said: str) -> None:
-        for selector in selectors.split(","):
-            path = _read_path(selector)
+        written, attributes = take_attributes(selectors)
+        for selector in written.split(","):
+            path = _read_path(selector, attributes)
             if not path:
                 continue
-            names = [name for each in path for name in each.names]
-            ids = sum(name.startswith("#") for name in names)
-            weight = ids * _ID + (len(names) - ids) * _CLASS + len(path)
+            weight = sum(map(_weigh, path))
             key = min(path[-1].names, default=path[-1].tag)
             rule = _Rule(weight, self._count, path, said)
             self._rules.setdefault(key, []).append(rule)
@@ -146,7 +150,7 @@ class Styles:
         names = _names_of(element)
         found = [
             rule
-            for name in (*names, element.tag)
+            for name in (*names, element.tag, "")
             for rule in self._rules.get(name, ())
             if _fits(rule.path, element)
         ]
@@ -166,7 +170,15 @@ def _names_of(element: Any) -> set[str]:
     return names | {f"#{own}"} if own else names
 
 
-def _read_path(selector: str) -> tuple[_Compound, ...]:
+def _weigh(part: _Compound) -> int:
+    ids = sum(name.startswith("#") for name in part.names)
+    others = len(part.names) - ids + len(part.attributes)
+    return ids * _ID + others * _CLASS + (part.tag != "")
+
+
+def _read_path(
+    selector: str, attributes: Sequence[AttributeSelector]
+) -> tuple[_Compound, ...]:
     """Return the elements of a selector; none if it has other marks."""
     path: list[_Compound] = []
     is_child = False
@@ -177,8 +189,10 @@ def _read_path(selector: str) -> tuple[_Compound, ...]:
         match = _COMPOUND.match(part)
         if match is None:
             return ()
+        tag = (match[1] or "").lower().replace("*", "")
         names = frozenset(_NAME.findall(match[2]))
-        path.append(_Compound((match[1] or "").lower(), names, is_child))
+        found = tuple(attributes[int(at)] for at in _NUMBER.findall(match[2]))
+        path.append(_Compound(tag, names, found, is_child))
         is_child = False
     return tuple(path)
 

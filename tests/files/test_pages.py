@@ -167,10 +167,30 @@ def test_of_rules_that_weigh_the_same_the_last_counts():
         (".k:hover {display:none}", True),
         ("@media print {.k {display:none}}", True),
         ("/* .k {display:none} */", True),
+        ("* {display:none} .k {display:block}", True),
+        ("[hidden-thing] {display:none}", False),
+        ("p[data-x='1'] {display:none}", False),
+        ('p[data-x = "2"] {display:none}', True),
+        ("div[data-x] {display:none}", True),
+        ("div > [data-x=1] {display:none}", False),
+        (".k[data-x][title] {display:none}", False),
+        ('a, [title="a, b > c"] {display:none}', False),
+        ("[title~='a,'] {display:none}", False),
+        ("[title^='b'] {display:none}", True),
+        ("[title^='a'] {display:none}", False),
+        ("[title$='> c'] {display:none}", False),
+        ("[title*='B >' i] {display:none}", False),
+        ("[lang|=en] {display:none}", False),
+        ("[lang|=e] {display:none}", True),
+        ("[data-x*=''] {display:none}", True),
+        ("[data-x] {display:none} p[data-x] {display:block}", True),
+        (".k:not([data-y]) {display:none}", True),
+        ("[x-cloak] {display:none}", True),
     ],
 )
 def test_the_styles_of_a_page_are_followed_where_they_are_certain(rules, seen):
-    page = f"<style>{rules}</style><div><p class=k id=i>shown or not</p></div>{BODY}"
+    marks = "class=k id=i data-x=1 title='a, b > c' lang=en-GB hidden-thing x-cloak"
+    page = f"<style>{rules}</style><div><p {marks}>shown or not</p></div>{BODY}"
 
     assert ("shown or not" in read(page)) is seen
 
