@@ -31,7 +31,14 @@ from langchain_oprag._answer_run import AnswerRun, anotify, notify
 from langchain_oprag._models import bind_tool, facts_of
 from langchain_oprag._prompts import Question
 from oprag import calls
-from oprag.calls import CallModel, TokenUsage, frame_tokens, read_message_text
+from oprag.calls import (
+    CallModel,
+    ClientCalls,
+    ModelLimits,
+    TokenUsage,
+    frame_tokens,
+    read_message_text,
+)
 from oprag.effects import Effects, arun_effects, run_effects, run_in_thread
 from oprag.errors import refuse_unknown
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
@@ -92,7 +99,7 @@ class Answering(calls.Answering[AddableDict]):
         llm: Runnable[Any, Any] = self._chain.llm
         return llm
 
-    def model(self, prompt: str) -> str | None:
+    def name_model(self, prompt: str) -> str | None:
         """Name the model as the user named it, or as the prices name it."""
         names, reported = self._facts(prompt).names, self.reported.get(prompt)
         if len(names) > 1:  # with fallbacks, the reply says which one answered
@@ -101,9 +108,10 @@ class Answering(calls.Answering[AddableDict]):
         prices = self._chain.prices or {}
         return reported if not name or reported in prices else name
 
-    def read_limits(self, prompt: str) -> tuple[int | None, int | None]:
+    def read_limits(self, prompt: str) -> ModelLimits:
         """Return the window and the longest answer of the model."""
-        return self._facts(prompt)[1:]
+        facts = self._facts(prompt)
+        return ModelLimits(facts.window, facts.answer_tokens)
 
     def count_prompt(self, prompt: str, values: Mapping[str, str]) -> int:
         """Count a prompt with its values, and the chat format around it."""
@@ -126,15 +134,20 @@ class ModelCall(calls.ModelCall):
         model: Any = answering.llm(request.prompt)
         if answering.decline == "tool":
             model = bind_tool(model, config)
-        ways = (model.invoke, model.ainvoke, model.stream, model.astream)
-        asked = (partial(way, messages, {**config, "tags": tags}) for way in ways)
-        super().__init__(answering, request, asked)
+        config = {**config, "tags": tags}
+        client = ClientCalls(
+            ask=partial(model.invoke, messages, config),
+            aask=partial(model.ainvoke, messages, config),
+            stream=partial(model.stream, messages, config),
+            astream=partial(model.astream, messages, config),
+        )
+        super().__init__(answering, request, client)
 
-    def means_empty(self, error: Exception) -> bool:
+    def is_empty_stream(self, error: Exception) -> bool:
         """Return whether an error only says that a stream had no piece."""
         return isinstance(error, ValueError) and str(error).startswith(_CAME_EMPTY)
 
-    def read(self, piece: Any, *, whole: bool) -> str:
+    def read_piece(self, piece: Any, *, whole: bool) -> str:
         """Return the text of a reply or a piece; note the facts that it reports."""
         if usage := getattr(piece, "usage_metadata", None):
             # The pieces of a stream add up to the whole call.
@@ -260,7 +273,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         try:
             yield AddableDict(input=answering.question.text)
             yield from run_effects(answering.retrieve())
-            pieces = calls.answer(answering, streaming=streaming or run.shown)
+            pieces = calls.run_dialogue(answering, streaming=streaming or run.shown)
             with contextlib.closing(pieces):
                 for piece in pieces:
                     if text := piece.get("answer"):
@@ -285,7 +298,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
             yield AddableDict(input=answering.question.text)
             for piece in await arun_effects(answering.retrieve()):
                 yield piece
-            pieces = calls.aanswer(answering, streaming=streaming or run.shown)
+            pieces = calls.arun_dialogue(answering, streaming=streaming or run.shown)
             async with contextlib.aclosing(pieces):
                 async for piece in pieces:
                     if text := piece.get("answer"):

@@ -158,7 +158,7 @@ class _LongReading(Answering):
         self._documents = as_documents(as_passages(found))
         return [AddableDict(context=self._documents)]
 
-    def dialogue(self) -> Dialogue[LongAnswer]:
+    def begin_dialogue(self) -> Dialogue[LongAnswer]:
         """Run the long reader, call by call."""
         texts = [document.page_content for document in self._documents]
         return read_long(
@@ -176,9 +176,9 @@ class _LongReading(Answering):
             fill_prompt(self._prompts[prompt], values)
         )
 
-    def format_piece(self, request: CallModel, text: str) -> Iterator[AddableDict]:
+    def format_text(self, request: CallModel, text: str) -> Iterator[AddableDict]:
         """Return a piece of a reply, under its key of the output."""
-        if request.prompt == "direct" and not self.shown:
+        if request.prompt == "direct" and not self.has_output:
             yield AddableDict(long_answer=None)
         key = "long_answer" if request.purpose == "draft" else "answer"
         yield AddableDict({key: text})

@@ -273,7 +273,7 @@ class _SelfRouting(Answering):
         self._options = replace(self._options, fills=fetch.chooses_k)
         return []
 
-    def dialogue(self) -> Dialogue[Routed]:
+    def begin_dialogue(self) -> Dialogue[Routed]:
         """Run Self-Route, step by step."""
         return route(self._hits, self._options, self, ledger=self.ledger)
 
@@ -300,9 +300,9 @@ class _SelfRouting(Answering):
         ] or [make_document(single_passage(c), options) for c in context.chunks]
         return super().start_call(request)
 
-    def format_piece(self, request: CallModel, text: str) -> Iterator[AddableDict]:
+    def format_text(self, request: CallModel, text: str) -> Iterator[AddableDict]:
         """Return a piece of the answer, the first one after the context read for it."""
-        if not self.shown:
+        if not self.has_output:
             yield AddableDict(context=self._context)
         yield AddableDict(answer=text)
 
@@ -311,7 +311,7 @@ class _SelfRouting(Answering):
 
         They were not if a refusal is the answer after all, or if no model was asked.
         """
-        if not self.shown:
+        if not self.has_output:
             yield AddableDict(context=self._context)
             yield AddableDict(answer=SENTINEL if result.text is None else result.text)
         if result.problems:

@@ -35,7 +35,15 @@ from llamaindex_oprag._llms import (
 )
 from llamaindex_oprag._prompts import Sent, fill_prompt
 from oprag import calls
-from oprag.calls import DECLINE_TOOL, CallModel, aanswer, answer, frame_tokens
+from oprag.calls import (
+    DECLINE_TOOL,
+    CallModel,
+    ClientCalls,
+    ModelLimits,
+    arun_dialogue,
+    frame_tokens,
+    run_dialogue,
+)
 from oprag.documents import check_entries
 from oprag.effects import run_in_thread
 
@@ -100,12 +108,12 @@ class Answering(calls.Answering[str]):
         text = "\n".join(message.content or "" for message in sent)
         return self.counter(text) + frame_tokens(len(sent))
 
-    def read_limits(self, prompt: str) -> tuple[int | None, int | None]:
+    def read_limits(self, prompt: str) -> ModelLimits:
         """Return the window and the longest answer of the model."""
         llm = self.llm(prompt)
-        return window_of(llm), answer_tokens_of(llm)
+        return ModelLimits(window_of(llm), answer_tokens_of(llm))
 
-    def model(self, prompt: str) -> str | None:
+    def name_model(self, prompt: str) -> str | None:
         """Name the model; None if it does not name itself."""
         return name_of(self.llm(prompt))
 
@@ -113,7 +121,7 @@ class Answering(calls.Answering[str]):
         """Begin a call of a model."""
         return ModelCall(self, request)
 
-    def format_piece(self, request: CallModel, text: str) -> Iterable[str]:
+    def format_text(self, request: CallModel, text: str) -> Iterable[str]:
         """Return a piece of the answer; a draft is not part of it."""
         return () if request.purpose == "draft" else (text,)
 
@@ -148,18 +156,26 @@ class ModelCall(calls.ModelCall):
     def __init__(self, answering: Answering, request: CallModel) -> None:
         llm: Any = answering.llm(request.prompt)
         sent = answering.fill_prompt(request.prompt, request.values)
-        word = "chat"
+        method = "chat"
         given: list[Any] = [sent]
         options: dict[str, Any] = {}
         if isinstance(sent, str):
-            word, options = "complete", {"formatted": True}
+            method, options = "complete", {"formatted": True}
         elif answering.decline == "tool":
-            word, given = "chat_with_tools", [[_TOOL], None, sent]
-        ways = (word, f"a{word}", f"stream_{word}", f"astream_{word}")
-        asked = (partial(getattr(llm, way), *given, **options) for way in ways)
-        super().__init__(answering, request, asked)
+            method, given = "chat_with_tools", [[_TOOL], None, sent]
 
-    def read(self, piece: Any, *, whole: bool) -> str:
+        def call_by(name: str) -> partial[Any]:
+            return partial(getattr(llm, name), *given, **options)
+
+        client = ClientCalls(
+            ask=call_by(method),
+            aask=call_by(f"a{method}"),
+            stream=call_by(f"stream_{method}"),
+            astream=call_by(f"astream_{method}"),
+        )
+        super().__init__(answering, request, client)
+
+    def read_piece(self, piece: Any, *, whole: bool) -> str:
         """Return the text of a reply or a piece; note the facts that it reports.
 
         In a stream, the last part that reports tokens counts: servers that report in
@@ -181,7 +197,7 @@ def respond(answering: Answering, *, streaming: bool) -> Response | StreamingRes
         streaming: Whether to return as soon as the first piece is there. Metadata
             and source nodes are complete when the last piece is there.
     """
-    pieces = answer(answering, streaming=streaming)
+    pieces = run_dialogue(answering, streaming=streaming)
     if not streaming:
         text = "".join(pieces)
         return Response(text, answering.source_nodes(), answering.metadata())
@@ -208,7 +224,7 @@ async def arespond(
     another event loop, and a reply that began in one loop cannot be read on in another.
     Until then the source nodes are the retrieved ones.
     """
-    pieces = aanswer(answering, streaming=streaming)
+    pieces = arun_dialogue(answering, streaming=streaming)
     if not streaming:
         text = "".join([piece async for piece in pieces])
         nodes = await run_in_thread(answering.source_nodes)

@@ -146,7 +146,7 @@ class SelfRouting(Answering):
         self._routed: Routed | None = None
         self._nodes: list[NodeWithScore] = []
 
-    def dialogue(self) -> Dialogue[Routed]:
+    def begin_dialogue(self) -> Dialogue[Routed]:
         """Run Self-Route, step by step."""
         hits = make_hits(self.retrieved)
         return route(hits, self._route, self, ledger=self.ledger)
@@ -177,7 +177,7 @@ class SelfRouting(Answering):
         self._routed = result
         if result.problems:
             self._options.problems.warn(result.problems)
-        if self.shown:
+        if self.has_output:
             return ()
         return (EMPTY_RESPONSE if result.step is None else result.text or "",)
 

@@ -19,7 +19,7 @@ from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._options import default_tokenizer
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.results import as_nodes, as_passages
-from oprag.calls import Dialogue, aanswer, answer
+from oprag.calls import Dialogue, arun_dialogue, run_dialogue
 from oprag.documents import check_entries
 from oprag.effects import run_in_thread
 from oprag.errors import refuse_unknown
@@ -147,7 +147,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
             OpragError: As for the class.
         """
         reading = _LongReading(self, query_str, text_chunks)
-        pieces = answer(reading, streaming=self._streaming)
+        pieces = run_dialogue(reading, streaming=self._streaming)
         return pieces if self._streaming else "".join(pieces)
 
     async def aget_response(
@@ -156,7 +156,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         """Async version of `get_response`."""
         begin = partial(_LongReading, self, query_str, text_chunks)
         reading = await run_in_thread(begin)
-        pieces = aanswer(reading, streaming=self._streaming)
+        pieces = arun_dialogue(reading, streaming=self._streaming)
         if self._streaming:
             return pieces
         return "".join([piece async for piece in pieces])
@@ -214,7 +214,7 @@ class _LongReading(Answering):
         self._text = reader.separator.join(texts)
         self._long_answer: str | None = None
 
-    def dialogue(self) -> Dialogue[LongAnswer]:
+    def begin_dialogue(self) -> Dialogue[LongAnswer]:
         """Run the long reader, call by call."""
         return read_long(
             self._text,

@@ -23,7 +23,14 @@ from oprag.calls.dialogue import (
     ask_model,
     frame_tokens,
 )
-from oprag.calls.driver import Answering, ModelCall, aanswer, answer
+from oprag.calls.driver import (
+    Answering,
+    ClientCalls,
+    ModelCall,
+    ModelLimits,
+    arun_dialogue,
+    run_dialogue,
+)
 from oprag.calls.ledger import Ledger, Price, TokenUsage, read_prices
 from oprag.calls.prompts import (
     CONTEXT_PART,
@@ -54,11 +61,13 @@ __all__ = [
     "SENTINEL",
     "Answering",
     "CallModel",
+    "ClientCalls",
     "Decline",
     "Dialogue",
     "Finish",
     "Ledger",
     "ModelCall",
+    "ModelLimits",
     "Price",
     "PromptSize",
     "PromptedModel",
@@ -66,8 +75,7 @@ __all__ = [
     "Reply",
     "StreamEnd",
     "TokenUsage",
-    "aanswer",
-    "answer",
+    "arun_dialogue",
     "ask_model",
     "by_call",
     "carried",
@@ -84,6 +92,7 @@ __all__ = [
     "read_error_message",
     "read_message_text",
     "read_prices",
+    "run_dialogue",
     "strip_reasoning",
     "well_formed",
     "word_in_reply",

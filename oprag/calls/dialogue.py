@@ -3,7 +3,7 @@
 A method (Self-Route, the long reader) is a generator that decides everything and does
 no I/O. It yields a request, is sent the outcome or has the error thrown into it, and
 returns its result. So sync and async code, streaming or not, take the same steps;
-`oprag.calls.answer` and `aanswer` carry them out for both frameworks.
+`oprag.calls.run_dialogue` and `arun_dialogue` carry them out for both frameworks.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class PromptedModel(Protocol):
     def measure_prompt(self, prompt: str) -> PromptSize:
         """Return how long a prompt is, and how long it may be."""
 
-    def model(self, prompt: str) -> str | None:
+    def name_model(self, prompt: str) -> str | None:
         """Name the model that a prompt is for; None if unknown."""
 
 
@@ -175,9 +175,12 @@ def ask_model(
     try:
         reply: Reply = yield call
     except Exception as error:  # models share no error class; all go up again
-        came: Any = ledger.under_way and ledger.under_way()
-        seconds = came.seconds if came else 0.0
-        facts: Any = {"model": model.model(name), "note": note, "seconds": seconds}
+        came: Any = None
+        seconds = 0.0
+        if ledger.reply_so_far is not None:
+            came = ledger.reply_so_far()
+            seconds = came.seconds
+        facts: Any = {"model": model.name_model(name), "note": note, "seconds": seconds}
         begun = came and (came.text or not came.usage.estimated)
         usage = came.usage if begun else UNKNOWN_TOKENS
         ledger.record(name, "failed", usage=usage, **facts)
@@ -199,7 +202,7 @@ def ask_model(
         name,
         decision(reply),
         usage=reply.usage,
-        model=model.model(name),
+        model=model.name_model(name),
         seconds=reply.seconds,
         finish=reply.finish,
         note=note,

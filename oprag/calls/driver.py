@@ -1,17 +1,18 @@
 """Carry out a dialogue with a model: sync or async, whole or streamed.
 
-An adapter adds how its framework calls models and what its output looks like.
+An adapter adds how its framework calls models and what its output looks like: it has a
+subclass of `Answering` for each method, and one of `ModelCall`.
 """
 
 from __future__ import annotations
 
 import inspect
 import json
-import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import (
     AsyncGenerator,
+    AsyncIterator,
     Awaitable,
     Callable,
     Generator,
@@ -19,8 +20,9 @@ from collections.abc import (
     Mapping,
 )
 from contextlib import aclosing, closing
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from oprag.calls.decline import DeclineDetector
 from oprag.calls.dialogue import CallModel, Dialogue, PromptSize, ReadDocuments, Reply
@@ -38,185 +40,19 @@ _WINDOW_DIVISOR = 8
 """A small window keeps one eighth for the answer."""
 
 
-class ModelCall(ABC):
-    """A model call in progress, and the reply received so far.
-
-    Args:
-        answering: The question that this call belongs to.
-        request: The prompt, its values and their purpose.
-        ways: Four functions that call the model: for the whole reply (sync, async),
-            then for a stream (sync, async).
-    """
-
-    def __init__(
-        self,
-        answering: Answering[Any],
-        request: CallModel,
-        ways: Iterable[Callable[[], Any]],
-    ) -> None:
-        self.usage: TokenUsage | None = None
-        """As the provider reported it."""
-        self.called: set[str] = set()
-        """Names of the tools that the reply calls."""
-        self._answering = answering
-        self._request = request
-        self._may_stream = answering.streams_drafts or request.purpose != "draft"
-        self._ask, self._aask, self._stream, self._astream = ways
-        self._end = StreamEnd()
-        # Self-Route first attempts an answer from the chunks (`CallModel.purpose`).
-        # Only an attempt may end in a refusal, so only its text is held back.
-        final = request.purpose != "attempt"
-        self._detector = DeclineDetector(answering.decline, final=final)
-        self._began = time.perf_counter()
-        # If the call breaks off, the ledger still gets what came until then.
-        answering.ledger.under_way = self.reply
-
-    @abstractmethod
-    def read(self, piece: Any, *, whole: bool) -> str:
-        """Return the text of a reply or a piece; note the usage and calls in it."""
-
-    def means_empty(self, error: Exception) -> bool:  # noqa: ARG002 -- of clients
-        """Return whether an error only says that a stream had no piece."""
-        return False
-
-    def stream_outputs(self, *, streaming: bool) -> Generator[Any, None, None]:
-        """Call the model; yield the output for its reply."""
-        streaming &= self._may_stream
-        try:
-            for piece in self._stream() if streaming else [self._ask()]:
-                yield from self._take_piece(piece, whole=not streaming)
-        except Exception as error:
-            if not self.means_empty(error):
-                raise
-        yield from self._end_reply(streaming=streaming)
-
-    async def astream_outputs(self, *, streaming: bool) -> AsyncGenerator[Any, None]:
-        """Async version of `stream_outputs`."""
-        streaming &= self._may_stream
-        pieces = self._astream() if streaming else _yield_only(self._aask())
-        if inspect.isawaitable(pieces):
-            pieces = await pieces
-        try:
-            async for piece in pieces:
-                for output in self._take_piece(piece, whole=not streaming):
-                    yield output
-        except Exception as error:
-            if not self.means_empty(error):
-                raise
-        finally:
-            # If the caller stops early, close the stream now, not when it is
-            # garbage-collected.
-            if isinstance(pieces, AsyncGenerator):
-                await pieces.aclose()
-        for output in self._end_reply(streaming=streaming):
-            yield output
-
-    def _take_piece(self, piece: Any, *, whole: bool) -> list[Any]:
-        self._end.see(piece)
-        text = self.read(piece, whole=whole)
-        return self._emit(self._detector.feed(text, called=self.called))
-
-    def _end_reply(self, *, streaming: bool) -> list[Any]:
-        if streaming:
-            self._end.check_complete()
-        cut = self._end.cut is not None
-        return self._emit(self._detector.finish(cut=cut, called=self.called))
-
-    def _emit(self, text: str) -> list[Any]:
-        output = [*self._answering.format_piece(self._request, text)] if text else []
-        self._answering.shown |= bool(output)
-        return output
-
-    def reply(self) -> Reply:
-        """Return the reply: all of it, or as much as came before a call broke off."""
-        seconds, usage = time.perf_counter() - self._began, self.usage
-        answering, request, text = self._answering, self._request, self._detector.text
-        if usage is None:
-            sent = answering.measure_prompt(request.prompt).tokens(request.values)
-            usage = TokenUsage(sent, answering.counter(text), estimated=True)
-        declined = self._detector.declined is True
-        finish: Finish | None = self._end.cut
-        if self.called and not declined:
-            finish = "call"
-        elif finish is None and not declined and not text.strip():
-            finish = "empty"
-        shown = self._detector.shown
-        return Reply(text, declined, usage, seconds, finish=finish, shown=shown)
-
-
-async def _yield_only(reply: Awaitable[Any]) -> AsyncGenerator[Any, None]:
-    yield await reply
-
-
-class Answering(ABC, Generic[OutT]):
-    """One question: its dialogue, and its model (`oprag.calls.PromptedModel`).
-
-    Args:
-        options: With `prices`, `max_context_tokens` and `answer_tokens`.
-        counter: Counts tokens.
-    """
-
-    decline: Decline = "word"
-    """The rule to recognise a refusal."""
-    source: DocumentSource | None = None
-    """Full texts by name, for dialogues that read documents."""
-    streams_drafts = True
-    """Whether drafts of the answer are streamed too."""
-
-    def __init__(self, options: Any, counter: NamedTokenCounter) -> None:
-        self.ledger = Ledger(options.prices)
-        self.counter = counter
-        self.shown = False
-        """Whether any text of a reply has been output."""
-        self._limits = options
-
-    @abstractmethod
-    def dialogue(self) -> Dialogue[Any]:
-        """Begin the dialogue of the method."""
-
-    @abstractmethod
-    def start_call(self, request: CallModel) -> ModelCall:
-        """Begin a call of a model."""
-
-    @abstractmethod
-    def format_piece(self, request: CallModel, text: str) -> Iterable[OutT]:
-        """Return the output for a piece of a reply that may be shown."""
-
-    @abstractmethod
-    def format_end(self, result: Any) -> Iterable[OutT]:
-        """Return the output at the end of the dialogue."""
-
-    @abstractmethod
-    def model(self, prompt: str) -> str | None:
-        """Name the model that a prompt is for; None if the model does not say."""
-
-    @abstractmethod
-    def count_prompt(self, prompt: str, values: Mapping[str, str]) -> int:
-        """Count the tokens of a prompt as sent, filled with values."""
-
-    @abstractmethod
-    def read_limits(self, prompt: str) -> tuple[int | None, int | None]:
-        """Return the window and the longest answer that the prompt's model states."""
-
-    def measure_prompt(self, prompt: str) -> PromptSize:
-        """Return how long a prompt is, and how long it may be."""
-        window, answer = self.read_limits(prompt)
-        given = self._limits.max_context_tokens
-        window = (given.get(prompt) if isinstance(given, Mapping) else given) or window
-        usual = min(_ANSWER_TOKENS, (window or math.inf) // _WINDOW_DIVISOR)
-        tool = self.counter(json.dumps(DECLINE_TOOL)) if self.decline == "tool" else 0
-        return PromptSize(
-            lambda values: self.count_prompt(prompt, values) + tool,
-            window,
-            self._limits.answer_tokens or answer or int(usual),
-        )
-
-
-def answer(
+def run_dialogue(
     answering: Answering[OutT], *, streaming: bool
 ) -> Generator[OutT, None, None]:
-    """Carry out the dialogue of a question; yield the pieces of the output."""
-    dialogue = answering.dialogue()
+    """Carry out the dialogue of a question; yield the output.
+
+    The dialogue is a generator: it yields a request, and is sent its result or has the
+    error thrown into it, until it ends.
+
+    Args:
+        answering: The question.
+        streaming: Whether to ask models for streams, so that output begins early.
+    """
+    dialogue = answering.begin_dialogue()
     request = advance(dialogue)
     while not isinstance(request, Finished):
         result: Any = None
@@ -229,18 +65,18 @@ def answer(
                 call = answering.start_call(request)
                 with closing(call.stream_outputs(streaming=streaming)) as outputs:
                     yield from outputs
-                result = call.reply()
+                result = call.make_reply()
         except Exception as error:  # noqa: BLE001 -- the dialogue decides
             failure = error
         request = advance(dialogue, result, failure)
     yield from answering.format_end(request.result)
 
 
-async def aanswer(
+async def arun_dialogue(
     answering: Answering[OutT], *, streaming: bool
 ) -> AsyncGenerator[OutT, None]:
-    """Async version of `answer`; work on long texts blocks no event loop."""
-    dialogue = await run_in_thread(answering.dialogue)
+    """Async version of `run_dialogue`; work on long texts blocks no event loop."""
+    dialogue = await run_in_thread(answering.begin_dialogue)
     request = await run_in_thread(partial(advance, dialogue))
     while not isinstance(request, Finished):
         result: Any = None
@@ -256,9 +92,258 @@ async def aanswer(
                 ) as outputs:
                     async for output in outputs:
                         yield output
-                result = await run_in_thread(call.reply)
+                result = await run_in_thread(call.make_reply)
         except Exception as error:  # noqa: BLE001 -- the dialogue decides
             failure = error
         request = await run_in_thread(partial(advance, dialogue, result, failure))
-    for piece in answering.format_end(request.result):
-        yield piece
+    for output in answering.format_end(request.result):
+        yield output
+
+
+class ModelLimits(NamedTuple):
+    """The limits that a model states, in tokens; None for one that it does not."""
+
+    window: int | None
+    """The most that prompt and answer together may have."""
+    answer_tokens: int | None
+    """The longest answer."""
+
+
+class Answering(ABC, Generic[OutT]):
+    """The answering of one question: its dialogue, its models and its output.
+
+    A `prompt` is a name everywhere here. Each may be for a separate model.
+
+    Args:
+        options: With `prices`, `answer_tokens` and `max_context_tokens`, which is a
+            number of tokens or has one for each prompt.
+        counter: Counts tokens.
+    """
+
+    decline: Decline = "word"
+    """The rule to recognise a refusal."""
+    source: DocumentSource | None = None
+    """Full texts by name, for dialogues that read documents."""
+    streams_drafts = True
+    """Whether drafts of the answer are streamed too."""
+
+    def __init__(self, options: Any, counter: NamedTokenCounter) -> None:
+        self.ledger = Ledger(options.prices)
+        self.counter = counter
+        self.has_output = False
+        """Whether any text of a reply has been output."""
+        self._call_options = options
+
+    @abstractmethod
+    def begin_dialogue(self) -> Dialogue[Any]:
+        """Begin the dialogue of the method."""
+
+    @abstractmethod
+    def start_call(self, request: CallModel) -> ModelCall:
+        """Begin a call of a model."""
+
+    @abstractmethod
+    def format_text(self, request: CallModel, text: str) -> Iterable[OutT]:
+        """Return the output for text of a reply that may be shown."""
+
+    @abstractmethod
+    def format_end(self, result: Any) -> Iterable[OutT]:
+        """Return the output at the end of the dialogue, from its result."""
+
+    @abstractmethod
+    def name_model(self, prompt: str) -> str | None:
+        """Name the model that a prompt is for; None if the model does not say."""
+
+    @abstractmethod
+    def count_prompt(self, prompt: str, values: Mapping[str, str]) -> int:
+        """Count the tokens of a prompt as sent, filled with values."""
+
+    @abstractmethod
+    def read_limits(self, prompt: str) -> ModelLimits:
+        """Return the limits that the prompt's model states."""
+
+    def measure_prompt(self, prompt: str) -> PromptSize:
+        """Return how long a prompt is, and how long it may be."""
+        options, limits = self._call_options, self.read_limits(prompt)
+        window = options.max_context_tokens
+        if isinstance(window, Mapping):
+            window = window.get(prompt)
+        window = window or limits.window
+        answer_tokens = options.answer_tokens or limits.answer_tokens
+        if not answer_tokens:
+            answer_tokens = _ANSWER_TOKENS
+            if window:
+                answer_tokens = min(answer_tokens, window // _WINDOW_DIVISOR)
+        tool_tokens = 0
+        if self.decline == "tool":
+            tool_tokens = self.counter(json.dumps(DECLINE_TOOL))
+
+        def count_tokens(values: Mapping[str, str]) -> int:
+            return self.count_prompt(prompt, values) + tool_tokens
+
+        return PromptSize(count_tokens, window, answer_tokens)
+
+
+@dataclass(frozen=True)
+class ClientCalls:
+    """Four ways to send one prompt by a framework's client."""
+
+    ask: Callable[[], Any]
+    """Returns the whole reply."""
+    aask: Callable[[], Awaitable[Any]]
+    """Async version of `ask`."""
+    stream: Callable[[], Iterable[Any]]
+    """Returns the pieces of the reply."""
+    astream: Callable[[], AsyncIterator[Any] | Awaitable[AsyncIterator[Any]]]
+    """Async version of `stream`."""
+
+
+class ModelCall(ABC):
+    """A model call in progress, and the reply received so far.
+
+    Args:
+        answering: The question that this call belongs to.
+        request: The prompt, its values and their purpose.
+        client: Sends the prompt.
+    """
+
+    def __init__(
+        self, answering: Answering[Any], request: CallModel, client: ClientCalls
+    ) -> None:
+        self.usage: TokenUsage | None = None
+        """As the provider reported it so far; `read_piece` sets it."""
+        self.called: set[str] = set()
+        """Names of the tools that the reply calls; `read_piece` adds them."""
+        self._answering = answering
+        self._request = request
+        self._client = client
+        self._may_stream = answering.streams_drafts or request.purpose != "draft"
+        self._end = StreamEnd()
+        # Self-Route first attempts an answer from the chunks (`CallModel.purpose`).
+        # Only an attempt may end in a refusal, so only its text is held back.
+        final = request.purpose != "attempt"
+        self._detector = DeclineDetector(answering.decline, final=final)
+        self._began = time.perf_counter()
+        # If the call breaks off, the ledger still gets the reply until then.
+        answering.ledger.reply_so_far = self.make_reply
+
+    @abstractmethod
+    def read_piece(self, piece: Any, *, whole: bool) -> str:
+        """Return the text of a piece of the reply; note the usage and calls in it.
+
+        Args:
+            piece: The piece, as the client gives it.
+            whole: Whether it is the whole reply.
+        """
+
+    def is_empty_stream(self, error: Exception) -> bool:  # noqa: ARG002 -- for subclasses
+        """Return whether a client's error only says that a stream had no piece."""
+        return False
+
+    def stream_outputs(self, *, streaming: bool) -> Generator[Any, None, None]:
+        """Call the model; yield the output for its reply.
+
+        Args:
+            streaming: Whether to ask for a stream, if this call may be streamed.
+        """
+        streaming = streaming and self._may_stream
+        try:
+            for piece in self._receive(streaming=streaming):
+                yield from self._take_piece(piece, whole=not streaming)
+        except Exception as error:
+            if not self.is_empty_stream(error):
+                raise
+        yield from self._end_reply(streaming=streaming)
+
+    async def astream_outputs(self, *, streaming: bool) -> AsyncGenerator[Any, None]:
+        """Async version of `stream_outputs`."""
+        streaming = streaming and self._may_stream
+        try:
+            async with aclosing(self._areceive(streaming=streaming)) as pieces:
+                async for piece in pieces:
+                    for output in self._take_piece(piece, whole=not streaming):
+                        yield output
+        except Exception as error:
+            if not self.is_empty_stream(error):
+                raise
+        for output in self._end_reply(streaming=streaming):
+            yield output
+
+    def _receive(self, *, streaming: bool) -> Generator[Any, None, None]:
+        """Yield the pieces of a stream, or the whole reply as the only piece."""
+        if streaming:
+            yield from self._client.stream()
+        else:
+            yield self._client.ask()
+
+    async def _areceive(self, *, streaming: bool) -> AsyncGenerator[Any, None]:
+        """Async version of `_receive`."""
+        if not streaming:
+            yield await self._client.aask()
+            return
+        pieces = self._client.astream()
+        if inspect.isawaitable(pieces):
+            pieces = await pieces
+        try:
+            async for piece in pieces:
+                yield piece
+        finally:
+            # If the caller stops early, close the stream now, not when it is
+            # garbage-collected.
+            if isinstance(pieces, AsyncGenerator):
+                await pieces.aclose()
+
+    def _take_piece(self, piece: Any, *, whole: bool) -> list[Any]:
+        self._end.see(piece)
+        text = self.read_piece(piece, whole=whole)
+        return self._format(self._detector.feed(text, called=self.called))
+
+    def _end_reply(self, *, streaming: bool) -> list[Any]:
+        if streaming:
+            self._end.check_complete()
+        was_cut = self._end.cut is not None
+        return self._format(self._detector.finish(cut=was_cut, called=self.called))
+
+    def _format(self, released: str) -> list[Any]:
+        """Return the output for text that the detector releases."""
+        if not released:
+            return []
+        output = list(self._answering.format_text(self._request, released))
+        if output:
+            self._answering.has_output = True
+        return output
+
+    def make_reply(self) -> Reply:
+        """Return the reply: all of it, or as much as came before a call broke off."""
+        seconds = time.perf_counter() - self._began
+        return Reply(
+            self._detector.text,
+            self._has_declined,
+            self._read_usage(),
+            seconds,
+            finish=self._find_finish(),
+            shown=self._detector.shown,
+        )
+
+    @property
+    def _has_declined(self) -> bool:
+        return self._detector.declined is True
+
+    def _read_usage(self) -> TokenUsage:
+        """Return the tokens as the provider reported them, or else counted here."""
+        if self.usage is not None:
+            return self.usage
+        size = self._answering.measure_prompt(self._request.prompt)
+        sent = size.tokens(self._request.values)
+        received = self._answering.counter(self._detector.text)
+        return TokenUsage(sent, received, estimated=True)
+
+    def _find_finish(self) -> Finish | None:
+        """Return how the reply ended, if not normally; a refusal is a normal end."""
+        if self._has_declined:
+            return self._end.cut
+        if self.called:
+            return "call"
+        if self._end.cut is None and not self._detector.text.strip():
+            return "empty"
+        return self._end.cut

@@ -120,13 +120,13 @@ class Ledger:
         self._prices = read_prices(prices)
         self.entries: list[StepEntry] = []
         """The steps so far, in the order in which they were tried."""
-        self.under_way: Callable[[], Any] | None = None
-        """Gives the reply so far of the call that is under way."""
+        self.reply_so_far: Callable[[], Any] | None = None
+        """Returns the reply so far of the call under way; None between calls."""
 
     def record(self, step: str, decision: StepDecision, **facts: Any) -> None:
         """Add the outcome of a step; see `StepEntry`."""
         self.entries.append(StepEntry(step, decision, **facts))
-        self.under_way = None
+        self.reply_so_far = None
 
     @property
     def usage(self) -> TokenUsage:

@@ -42,7 +42,7 @@ class Words:
 
         return PromptSize(tokens, self.window, self.reserved)
 
-    def model(self, prompt: str) -> str | None:
+    def name_model(self, prompt: str) -> str | None:
         return "long" if prompt == "full" else "short"
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from oprag.calls import Answering
+from oprag.calls import Answering, ModelLimits
 from oprag.errors import InvalidOptionError
 from oprag.routing import DEFAULT_STEPS, Step, check_route, read_steps
 
@@ -103,10 +103,13 @@ def test_options_that_are_not_possible_are_rejected(option, value, message):
 def test_what_the_user_says_of_a_model_comes_before_what_it_says_itself(
     windows, answers, expected
 ):
-    limits = SimpleNamespace(max_context_tokens=windows[0], answer_tokens=answers[0])
-    known = windows[1], answers[1]
+    options = SimpleNamespace(max_context_tokens=windows[0], answer_tokens=answers[0])
+    stated = ModelLimits(windows[1], answers[1])
     asked = SimpleNamespace(
-        _limits=limits, read_limits=lambda prompt: known, decline="word", counter=len
+        _call_options=options,
+        read_limits=lambda prompt: stated,
+        decline="word",
+        counter=len,
     )
 
     size = Answering.measure_prompt(asked, "full")

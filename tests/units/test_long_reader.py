@@ -23,7 +23,7 @@ class Words:
     def llm(self, prompt: str) -> None:
         return None
 
-    def model(self, prompt: str) -> str | None:
+    def name_model(self, prompt: str) -> str | None:
         return "reader"
 
 

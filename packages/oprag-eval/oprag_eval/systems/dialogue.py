@@ -69,7 +69,7 @@ class BenchModel(PromptedModel):
 
         return PromptSize(tokens, self._bench.window, self._bench.max_reply)
 
-    def model(self, prompt: str) -> str:  # noqa: ARG002 -- of every prompt the same
+    def name_model(self, prompt: str) -> str:  # noqa: ARG002 -- of every prompt the same
         """Name the model."""
         return self._bench.model.name
 
