@@ -10,14 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from numbers import Real
 from operator import attrgetter
-from types import MappingProxyType
 from typing import Any
 
 from langchain_core.documents import Document
 
 from langchain_oprag._options import CheckedOptions, option_field
 from langchain_oprag.documents import SourceLike
-from oprag.chunk import ChainedPlace, Hit, Passage
+from oprag.chunk import Hit, Passage
 from oprag.context import (
     DEFAULTS,
     NO_NEIGHBOURS,
@@ -79,27 +78,21 @@ def _make_hit(document: Document) -> Hit:
 
 
 def arrange_documents(
-    documents: Sequence[Document],
+    hits: Sequence[Hit],
     options: ContextOptions,
-    *,
     neighbours: CandidateTail = NO_NEIGHBOURS,
-    places: Mapping[int, ChainedPlace] = MappingProxyType({}),
 ) -> OrderedContext[Document]:
     """Select, order and join retrieved documents.
 
     Args:
-        documents: Best first.
+        hits: From `make_hits`, best first.
         options: See `ContextOptions`.
         neighbours: See `oprag.context.arrange`.
-        places: The places that other chunks of the store prove, by rank.
 
     Returns:
         One new document per passage, with its place in the metadata. It is a copy if
         the passage is one whole document.
     """
-    hits = make_hits(documents)
-    for rank, place in places.items():
-        hits[rank] = hits[rank]._replace(chained=place)
     arranged = arrange(hits, options, neighbours=neighbours)
     return arranged.map(partial(make_document, options=options))
 

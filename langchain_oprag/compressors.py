@@ -232,7 +232,7 @@ class OrderPreservingCompressor(
 
     def _order(self, documents: Sequence[Document]) -> Effect:
         def arrange(options: ContextOptions) -> OrderedContext[Document]:
-            return arrange_documents(documents, options)
+            return arrange_documents(make_hits(documents), options)
 
         return load_texts_then(self._options_for(self.top_n), arrange)
 

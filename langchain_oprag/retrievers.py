@@ -47,7 +47,7 @@ from langchain_oprag._searched import (
     search_filter,
 )
 from langchain_oprag.stores import chunk_store
-from oprag.chaining import Overlaps, Places
+from oprag.chaining import Overlaps
 from oprag.chunk import Hit
 from oprag.context import (
     CandidateTail,
@@ -439,10 +439,6 @@ class _DocumentRetrieval(Retrieval[Document]):
         return None if searched is None else searched[1]
 
     def arrange(
-        self,
-        found: Sequence[Document],
-        options: ContextOptions,
-        neighbours: CandidateTail,
-        places: Places,
+        self, hits: Sequence[Hit], options: ContextOptions, neighbours: CandidateTail
     ) -> OrderedContext[Document]:
-        return arrange_documents(found, options, neighbours=neighbours, places=places)
+        return arrange_documents(hits, options, neighbours)

@@ -6,11 +6,10 @@ keep, and decides their order and their passages. No given node is written to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
-from types import MappingProxyType
 from typing import Any, Protocol
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
@@ -36,7 +35,7 @@ from llamaindex_oprag._nodes import (
 from llamaindex_oprag._options import set_tokenizer
 from oprag import context
 from oprag.agents import ToolAnswer, write_new_passages
-from oprag.chunk import ChainedPlace, Chunk, Hit, Passage, Span
+from oprag.chunk import Chunk, Hit, Passage, Span
 from oprag.context import (
     NO_NEIGHBOURS,
     CandidateTail,
@@ -44,7 +43,6 @@ from oprag.context import (
     ContextOptions,
     OrderedContext,
     Seen,
-    headers,
     result_id,
     result_metadata,
 )
@@ -52,28 +50,27 @@ from oprag.documents import check_entries
 from oprag.metadata import CITATION, OWN_KEYS, RESULT_KEYS, make_named_id
 from oprag.result_key import is_result, read_written
 
-_ID = attrgetter("node.node_id")
-_NO_PLACES: Mapping[int, ChainedPlace] = MappingProxyType({})
+_NODE_ID = attrgetter("node.node_id")
 
 
 class Arrange(Protocol):
-    """Select, order and join retrieved nodes, for one way of reading them."""
+    """Select, order and join hits of nodes, for one way of reading the nodes.
+
+    `arrange_nodes` and `arrange_for_text` do; `arrange_unseen` does for one reader.
+    """
 
     def __call__(
         self,
-        nodes: Sequence[NodeWithScore],
+        hits: Sequence[Hit],
         options: ContextOptions,
-        *,
         neighbours: CandidateTail = NO_NEIGHBOURS,
-        places: Mapping[int, ChainedPlace] = _NO_PLACES,
     ) -> OrderedContext[NodeWithScore]:
         """Return one new object per passage: a copy of its best node, with its place.
 
         Args:
-            nodes: Best first. Neither they nor their nodes are written to.
+            hits: From `make_hits`, best first.
             options: See `ContextOptions`.
             neighbours: See `oprag.context.arrange`.
-            places: The places that other nodes of the index prove, by rank.
 
         Raises:
             OpragError: As `oprag.context.arrange` does.
@@ -81,11 +78,9 @@ class Arrange(Protocol):
 
 
 def arrange_nodes(
-    nodes: Sequence[NodeWithScore],
+    hits: Sequence[Hit],
     options: ContextOptions,
-    *,
     neighbours: CandidateTail = NO_NEIGHBOURS,
-    places: Mapping[int, ChainedPlace] = _NO_PLACES,
 ) -> OrderedContext[NodeWithScore]:
     """Arrange nodes that LlamaIndex sends to a model.
 
@@ -94,98 +89,90 @@ def arrange_nodes(
     """
     options = set_tokenizer(options)
     ordered = context.arrange(
-        _make_placed_hits(nodes, places),
+        hits,
         options,
         sent_text=write_cited_text if options.citations else write_sent_text,
         neighbours=neighbours,
     )
-    made = ordered.map(partial(make_node, options=options))
+    arranged = ordered.map(partial(make_node, options=options))
     if not options.citations:
-        return made
-    heads = headers(ordered.passages, separator=options.separator)
-    return replace(made, passages=list(map(write_citation, made.passages, heads)))
+        return arranged
+    headers = context.headers(ordered.passages, separator=options.separator)
+    cited = list(map(write_citation, arranged.passages, headers))
+    return replace(arranged, passages=cited)
 
 
 def arrange_for_text(
-    nodes: Sequence[NodeWithScore],
+    hits: Sequence[Hit],
     options: ContextOptions,
-    *,
     neighbours: CandidateTail = NO_NEIGHBOURS,
-    places: Mapping[int, ChainedPlace] = _NO_PLACES,
 ) -> OrderedContext[NodeWithScore]:
     """Arrange nodes whose texts alone are sent, as `format_nodes` writes them."""
     options = set_tokenizer(options)
-    hits = _make_placed_hits(nodes, places)
     ordered = context.arrange(hits, options, neighbours=neighbours)
     return ordered.map(partial(make_node, options=options))
 
 
 def arrange_unseen(
-    nodes: Sequence[NodeWithScore],
+    hits: Sequence[Hit],
     options: ContextOptions,
-    *,
     neighbours: CandidateTail = NO_NEIGHBOURS,
-    places: Mapping[int, ChainedPlace] = _NO_PLACES,
+    *,
     seen: Seen,
     numbers: CitationNumbers,
 ) -> ToolAnswer[NodeWithScore]:
-    """Arrange what a reader has not read, as `write_new_passages` writes it.
+    """Arrange nodes that a reader has not read, as `write_new_passages` writes them.
 
     Args:
-        nodes: See `Arrange`.
+        hits: See `Arrange`.
         options: See `Arrange`.
         neighbours: See `Arrange`.
-        places: See `Arrange`.
         seen: The text that the reader has read already.
         numbers: Those of the conversation.
     """
     options = set_tokenizer(options)
-    hits = _make_placed_hits(nodes, places)
     answer = write_new_passages(hits, options, seen, neighbours, numbers)
     return answer.map(partial(make_node, options=options))
 
 
-def make_hits(nodes: Iterable[NodeWithScore | BaseNode], *others: type) -> list[Hit]:
+def make_hits(
+    nodes: Iterable[NodeWithScore | BaseNode], *other_classes: type
+) -> list[Hit]:
     """Make hits of nodes, best first.
 
+    Args:
+        nodes: A list of nodes with scores.
+        other_classes: Further classes that a node of the list may have.
+
     Raises:
-        InvalidOptionError: `nodes` is no list of nodes with scores, or of `others`.
+        InvalidOptionError: It is no such list.
     """
-    kinds = (NodeWithScore, *others)
+    classes = (NodeWithScore, *other_classes)
     is_list = isinstance(nodes, (list, tuple))
-    if not is_list or not all(isinstance(node, kinds) for node in nodes):
-        check_entries("nodes", nodes, *kinds)
+    if not is_list or not all(isinstance(node, classes) for node in nodes):
+        check_entries("nodes", nodes, *classes)  # raises, and says which is none
     return [_make_hit(node) for node in nodes]
 
 
-def _make_hit(scored: NodeWithScore | BaseNode) -> Hit:
-    scored = ensure_scored(scored)
+def _make_hit(node_or_scored: NodeWithScore | BaseNode) -> Hit:
+    scored = ensure_scored(node_or_scored)
     node = scored.node
     offsets = None
     if hasattr(node, "start_char_idx"):  # not on Document and Node
         offsets = (node.start_char_idx, getattr(node, "end_char_idx", None))
-    source, frame, links = read_relationships(node)
+    relationships = read_relationships(node)
     return Hit(
         text=text_of(node),
         metadata=node.metadata,
         source=scored,
         subject=node,
         score=scored.score,
-        document=source,
+        document=relationships.document,
         offsets=offsets,
-        frame=frame,
+        frame=relationships.frame,
         id=node.node_id,
-        links=links,
+        links=relationships.links,
     )
-
-
-def _make_placed_hits(
-    nodes: Sequence[NodeWithScore], places: Mapping[int, ChainedPlace]
-) -> list[Hit]:
-    hits = make_hits(nodes)
-    for rank, place in places.items():
-        hits[rank] = hits[rank]._replace(chained=place)
-    return hits
 
 
 def write_sent_text(chunk: Chunk, text: str) -> str:
@@ -195,7 +182,7 @@ def write_sent_text(chunk: Chunk, text: str) -> str:
 
 
 def write_cited_text(chunk: Chunk, text: str) -> str:
-    """Return the same text as it stands behind a citation."""
+    """Return the text that LlamaIndex sends for a chunk behind a citation."""
     return fill_behind_citation(_copy_to_send(chunk, text), text)
 
 
@@ -205,14 +192,14 @@ def _copy_to_send(chunk: Chunk, text: str) -> BaseNode:
     fields: Fields = {}
     if CITATION in node.metadata:
         fields = undo_citation(node)
-    if chunk.metadata is not node.metadata:  # several, joined
+    if chunk.metadata is not node.metadata:  # that of several chunks, joined
         fields["metadata"] = dict(chunk.metadata)
-    # Keys that only we wrote are for us: a model would pay for them with its budget.
-    excluded = node.excluded_llm_metadata_keys
+    # Keys that oprag added are hidden: a model would pay for them with its budget.
     added = list_added(node, chunk.metadata)
-    if not {*added} <= {*excluded}:
-        excluded = fields.get("excluded_llm_metadata_keys", excluded)
-        fields["excluded_llm_metadata_keys"] = hide_keys(excluded, added)
+    hidden = node.excluded_llm_metadata_keys
+    if not set(added).issubset(hidden):
+        hidden = fields.get("excluded_llm_metadata_keys", hidden)
+        fields["excluded_llm_metadata_keys"] = hide_keys(hidden, added)
     if not fields and text == text_of(node):
         return node
     return copy_node(node, fields, text)
@@ -226,47 +213,45 @@ def make_node(passage: Passage, options: ContextOptions | None = None) -> NodeWi
         options: The options that it was chosen by. None to give a result back as it
             was.
     """
-    objects = [chunk.source for chunk in passage.chunks]
-    if all(isinstance(each, NodeWithScore) for each in objects):
-        return _copy_best_node(passage, objects, options)
-    metadata = result_metadata(passage, options, whole=len(objects) == 1)
+    sources = [chunk.source for chunk in passage.chunks]
+    if all(isinstance(source, NodeWithScore) for source in sources):
+        return _copy_best_node(passage, options)
+    metadata = result_metadata(passage, options, whole=len(sources) == 1)
     hidden_keys = [key for key in metadata if key in OWN_KEYS or key in RESULT_KEYS]
     own_id = make_named_id(f"{passage.citation}\n{passage.text}")
     node = make_text_node(own_id, passage.text, metadata, hidden_keys)
     return NodeWithScore(node=node, score=passage.chunks[0].score)
 
 
-def _copy_best_node(
-    passage: Passage, nodes: Sequence[NodeWithScore], options: ContextOptions | None
-) -> NodeWithScore:
+def _copy_best_node(passage: Passage, options: ContextOptions | None) -> NodeWithScore:
     """Copy the best node of a passage, in its class, with the passage's place and text.
 
-    A merged node has its own id, made of the ids of its parts, because retrievers drop
+    A joined node has its own id, made of the ids of its parts, because retrievers drop
     nodes whose id they have seen. The reserved keys are shown neither to the model nor
     to the embedding model; a result that is given back as it was stays as it is shown.
     """
-    scored = min(passage.chunks, key=attrgetter("rank")).source
-    best: BaseNode = scored.node
+    nodes: list[BaseNode] = [chunk.source.node for chunk in passage.chunks]
+    scored: NodeWithScore = min(passage.chunks, key=attrgetter("rank")).source
+    best = scored.node
     is_whole = len(nodes) == 1 and passage.text == text_of(best)
     fields: Fields = {}
     if options is not None and CITATION in best.metadata:
         fields = undo_citation(best)
-    fields["metadata"] = result_metadata(passage, options, whole=is_whole)
-    # A result that is given back as it was keeps its keys as they are shown.
-    if options is not None or not is_result(best.metadata):
-        excluded = best.excluded_llm_metadata_keys
-        added = list_added(best, fields["metadata"])
-        hidden = hide_keys(excluded, [*RESULT_KEYS, *added])
+    metadata = result_metadata(passage, options, whole=is_whole)
+    fields["metadata"] = metadata
+    is_given_back = options is None and is_result(best.metadata)
+    if not is_given_back:
+        own_keys = [*RESULT_KEYS, *list_added(best, metadata)]
+        hidden = hide_keys(best.excluded_llm_metadata_keys, own_keys)
         fields["excluded_llm_metadata_keys"] = hidden
-    excluded = best.excluded_embed_metadata_keys
-    fields["excluded_embed_metadata_keys"] = hide_keys(excluded)
-    start, end = _read_ends(passage.spans)
-    fields |= offset_fields(nodes[0].node, passage.part, start, end)
+    hidden = hide_keys(best.excluded_embed_metadata_keys)
+    fields["excluded_embed_metadata_keys"] = hidden
+    fields |= offset_fields(nodes[0], passage.part, _read_extent(passage.spans))
     if is_whole:
         return replace_node(scored, copy_node(best, fields))
     fields["embedding"] = None
-    fields["id_"] = result_id(passage, _ID, lambda each: text_of(each.node))
-    fields["relationships"] = join_relationships([each.node for each in nodes])
+    fields["id_"] = result_id(passage, _NODE_ID, lambda source: text_of(source.node))
+    fields["relationships"] = join_relationships(nodes)
     return replace_node(scored, copy_node(best, fields, passage.text))
 
 
@@ -275,7 +260,7 @@ def make_text_node(
     text: str,
     metadata: dict[str, Any],
     hidden_keys: Sequence[str],
-    beside: Chunk | None = None,
+    retrieved: Chunk | None = None,
 ) -> TextNode:
     """Make a node for a text, with its characters by the place in the metadata.
 
@@ -284,12 +269,13 @@ def make_text_node(
         text: Its text.
         metadata: Its metadata, with the reserved keys of a result.
         hidden_keys: Keys that are shown to neither the model nor the embedding model.
-        beside: A retrieved chunk of the same document, which knows its source.
+        retrieved: A chunk of the same document, whose node names its source; None for a
+            node without a source.
     """
     fields: Fields = {}
     written = read_written(metadata)
     if written is not None:
-        fields = offset_fields(None, written.part, *_read_ends(written.spans))
+        fields = offset_fields(None, written.part, _read_extent(written.spans))
     node = TextNode(
         id_=own_id,
         text=text,
@@ -298,17 +284,14 @@ def make_text_node(
         excluded_embed_metadata_keys=[*hidden_keys],
         **fields,
     )
-    source = None if beside is None else beside.source.node.source_node
+    source = None if retrieved is None else retrieved.source.node.source_node
     if source is not None:
         node.relationships[SOURCE] = source
     return node
 
 
-def _read_ends(spans: Sequence[Span]) -> tuple[int | None, int | None]:
-    """Return the first character and the end of spans, None if they are not known."""
-    if not spans:
-        return None, None
-    start, end = spans[0].start, spans[-1].end
-    if end <= start:
-        return start, None
-    return start, end
+def _read_extent(spans: Sequence[Span]) -> Span | None:
+    """Return the characters from the first span to the last; None if not known."""
+    if not spans or spans[-1].end <= spans[0].start:
+        return None
+    return Span(spans[0].start, spans[-1].end)

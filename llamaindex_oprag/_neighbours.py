@@ -15,6 +15,7 @@ from llamaindex_oprag._chunk_stores.docstore import (
 from llamaindex_oprag._nodes import SOURCE, Fields, copy_node, hide_keys, offset_fields
 from llamaindex_oprag._searched import find_searched_index, search_filter
 from llamaindex_oprag.stores import chunk_store
+from oprag.chunk import Span
 from oprag.context import NO_NEIGHBOURS, CandidateTail, NeighbourSearch
 from oprag.effects import Effects, describe_work
 from oprag.errors import InvalidOptionError
@@ -142,7 +143,8 @@ def make_neighbour(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
         fields["relationships"] = {SOURCE: node.relationships[SOURCE]}
     part = as_number(metadata.get(PART_INDEX))
     start, end = as_number(metadata.get(CHAR_START)), as_number(metadata.get(CHAR_END))
-    fields |= offset_fields(node, part, start, end)
+    if start is not None and end is not None:
+        fields |= offset_fields(node, part, Span(start, end))
     return NodeWithScore(node=copy_node(node, fields, chunk.text))
 
 

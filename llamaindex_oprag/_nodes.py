@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from llama_index.core.schema import (
     BaseNode,
@@ -22,7 +22,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from oprag.chunk import Links, OffsetFrame
+from oprag.chunk import Links, OffsetFrame, Span
 from oprag.documents import check_entries
 from oprag.landmarks import LANDMARK_KEYS
 from oprag.metadata import OWN_KEYS, RESULT_KEYS
@@ -110,42 +110,49 @@ def _merge_keys(keys: tuple[str, ...], added: tuple[str, ...]) -> tuple[str, ...
     return tuple(dict.fromkeys([*keys, *added]))
 
 
-def offset_fields(
-    node: BaseNode | None, part: int | None, start: int | None, end: int | None
-) -> Fields:
+def offset_fields(node: BaseNode | None, part: int | None, span: Span | None) -> Fields:
     """Return the fields for the characters of a node in its source.
 
     Args:
         node: The node that is copied; None for a new one.
         part: The part of the document that the characters count from; None for the
             whole document.
-        start: The first character; None if it is not known.
-        end: The end; None if it is not known.
+        span: The characters; None if they are not known.
 
     Returns:
         No fields if the characters are not known, or if they count from a part and the
         node had no offsets: they would be taken for offsets in its source.
     """
-    if start is None or end is None:
+    if span is None:
         return {}
     if part is not None and getattr(node, "start_char_idx", None) is None:
         return {}
-    return {"start_char_idx": start, "end_char_idx": end}
+    return {"start_char_idx": span.start, "end_char_idx": span.end}
 
 
-def read_relationships(node: BaseNode) -> tuple[str | None, OffsetFrame, Links]:
-    """Return the id of a node's document, the frame of its offsets, and its links.
+class Relationships(NamedTuple):
+    """The relationships of a node to others, as far as its place depends on them."""
+
+    document: str | None
+    """The id of its document."""
+    frame: OffsetFrame
+    """The object that its offsets are relative to."""
+    links: Links
+
+
+def read_relationships(node: BaseNode) -> Relationships:
+    """Read the relationships of a node.
 
     The neighbours tell to which text the offsets are relative. Hierarchical parsers
     write offsets into the parent node, chained parsers into an intermediate node.
     Chained parsers leave no node with a NEXT.
     """
-    source = previous = following = None
+    document = previous = following = None
     frame: OffsetFrame = "only"
     # Looking a relationship up takes several times as long: it is hashed in Python.
     for kind, related in node.relationships.items():
         if kind is SOURCE:
-            source = node.ref_doc_id
+            document = node.ref_doc_id
         elif kind is PARENT:
             frame = "parent"
         elif kind is NEXT:
@@ -154,7 +161,7 @@ def read_relationships(node: BaseNode) -> tuple[str | None, OffsetFrame, Links]:
         elif kind is PREVIOUS:
             previous = getattr(related, "node_id", None)
             frame = "last" if frame == "only" else frame
-    return source, frame, Links(previous, following)
+    return Relationships(document, frame, Links(previous, following))
 
 
 def join_relationships(

@@ -223,7 +223,7 @@ class OrderPreservingPostprocessor(
 
     def _order(self, nodes: list[NodeWithScore]) -> Effect:
         def arrange(options: ContextOptions) -> OrderedContext[NodeWithScore]:
-            return arrange_nodes(nodes, options)
+            return arrange_nodes(make_hits(nodes), options)
 
         return load_texts_then(self.context_options(), arrange)
 

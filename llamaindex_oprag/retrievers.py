@@ -42,7 +42,7 @@ from llamaindex_oprag._searched import (
 from llamaindex_oprag.documents import source_or_none
 from llamaindex_oprag.events import OrderedContextEvent
 from oprag.agents import ToolAnswer
-from oprag.chaining import Overlaps, Places
+from oprag.chaining import Overlaps
 from oprag.chunk import Hit
 from oprag.context import (
     DEFAULTS,
@@ -341,8 +341,8 @@ class OrderPreservingRetriever(WrappingRetriever):
         """
         answers = []
 
-        def arrange(*nodes: Any, **beside: Any) -> ToolAnswer[NodeWithScore]:
-            answer = arrange_unseen(*nodes, seen=seen, numbers=numbers, **beside)
+        def arrange(*found: Any) -> ToolAnswer[NodeWithScore]:
+            answer = arrange_unseen(*found, seen=seen, numbers=numbers)
             answers.append(answer)
             return answer
 
@@ -439,11 +439,7 @@ class _NodeRetrieval(Retrieval[NodeWithScore]):
         return SearchedChunks(store, search_filter(self.fetch.base))
 
     def arrange(
-        self,
-        found: Sequence[NodeWithScore],
-        options: ContextOptions,
-        neighbours: CandidateTail,
-        places: Places,
+        self, hits: Sequence[Hit], options: ContextOptions, neighbours: CandidateTail
     ) -> OrderedContext[NodeWithScore]:
         arrange = self.component._arrange  # noqa: SLF001 -- as above
-        return arrange(found, options, neighbours=neighbours, places=places)
+        return arrange(hits, options, neighbours)

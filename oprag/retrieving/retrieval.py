@@ -222,13 +222,13 @@ class Retrieval(ABC, Generic[_T]):
 
     @abstractmethod
     def arrange(
-        self,
-        found: Sequence[_T],
-        options: ContextOptions,
-        neighbours: CandidateTail,
-        places: Places,
+        self, hits: Sequence[Hit], options: ContextOptions, neighbours: CandidateTail
     ) -> OrderedContext[_T]:
-        """Select, order and join objects by `oprag.context.arrange`."""
+        """Select, order and join hits by `oprag.context.arrange`.
+
+        Returns:
+            The context, with an object for each passage.
+        """
 
     def run(self) -> Effects[OrderedContext[_T]]:
         """Ask until the budget is full or there is no more; return the context."""
@@ -291,7 +291,10 @@ class Retrieval(ABC, Generic[_T]):
 
         def arrange_at(places: Places) -> Effect:
             def arrange(options: ContextOptions) -> OrderedContext[_T]:
-                return self.arrange(found, options, neighbours, places)
+                hits = self.make_hits(found)
+                for rank, place in places.items():
+                    hits[rank] = hits[rank]._replace(chained=place)
+                return self.arrange(hits, options, neighbours)
 
             return load_texts_then(self.options, arrange)
 

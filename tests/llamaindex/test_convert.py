@@ -19,7 +19,7 @@ from llama_index.core.schema import (
 )
 
 from llamaindex_oprag import OrderPreservingPostprocessor
-from llamaindex_oprag._convert import arrange_nodes
+from llamaindex_oprag._convert import arrange_nodes, make_hits
 from oprag import place_of
 from oprag.context import ContextOptions
 from oprag.metadata import drop_reserved_keys
@@ -73,7 +73,7 @@ def test_a_budget_counts_the_metadata_that_a_merged_node_shows():
     best = in_source("two", 7, metadata={"note": "x" * 30})
     options = ContextOptions(merge=True, token_budget=100, token_counter=len)
 
-    made = arrange_nodes(with_scores(best, plain), options)
+    made = arrange_nodes(make_hits(with_scores(best, plain)), options)
 
     (merged,) = made.passages
     shown = merged.node.get_content(MetadataMode.LLM)

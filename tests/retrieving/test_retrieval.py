@@ -93,8 +93,8 @@ class Plain(Retrieval[Hit]):
     def open_store(self) -> None:
         return None
 
-    def arrange(self, found, options, neighbours, places) -> OrderedContext[Hit]:
-        arranged = arrange(found, options, neighbours=neighbours)
+    def arrange(self, hits, options, neighbours) -> OrderedContext[Hit]:
+        arranged = arrange(hits, options, neighbours=neighbours)
         return arranged.map(lambda passage: passage.chunks[0].source)
 
 
