@@ -256,7 +256,8 @@ class _SelfRouting(Answering):
         """Retrieve once for all steps, best first.
 
         A vector store is asked for as many chunks as fill the largest step, unless a
-        number is set on its retriever or on one around that.
+        number is set on its retriever or on an `OrderPreservingRetriever` around that.
+        Any other retriever is asked as it is, also one with a compressor inside.
         """
         tokens = tokens_to_retrieve(self._options.steps)
         plan = None if tokens is None else FetchPlan(tokens)

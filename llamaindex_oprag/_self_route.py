@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn, Self
+from typing import Any, NamedTuple, NoReturn, Self
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
@@ -135,11 +135,10 @@ class SelfRouting(Answering):
         self.decline = options.decline
         self.source = synthesizer.full_texts()
         self._query = query
-        _, fills = synthesizer.choose_retriever()
         self._route = replace(
             options.route,
             context=set_tokenizer(options.context),
-            fills=fills,
+            fills=synthesizer.choose_retriever().fills,
             source=self.source,
         )
         self._templates = dict(options.templates)
@@ -188,6 +187,14 @@ class SelfRouting(Answering):
     def facts(self) -> dict[str, Any]:
         """Return the route when it has ended: see `oprag.routing.Routed.described`."""
         return {} if self._routed is None else {"route": self._routed.described()}
+
+
+class ChosenRetriever(NamedTuple):
+    """The retriever that Self-Route asks."""
+
+    retriever: BaseRetriever
+    fills: bool
+    """Whether nobody chose how many nodes come, see `RouteOptions.fills`."""
 
 
 class SelfRouteSynthesizer(DrivenSynthesizer):
@@ -242,33 +249,36 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         following.full_texts()
         return following
 
-    def choose_retriever(self) -> tuple[BaseRetriever, bool]:
-        """Return the retriever that is asked, best first, once for all steps.
+    def choose_retriever(self) -> ChosenRetriever:
+        """Choose the retriever that is asked, best first, once for all steps.
 
         An index retriever at LlamaIndex's default is asked for as many nodes as fill
         the largest step, unless somebody chose a number, for it or for a component of
-        oprag around or after it.
-
-        Returns:
-            The retriever, and whether nobody chose a number.
+        oprag around it. An `OrderPreservingPostprocessor` with a larger budget gets as
+        many as fill that: the engine knows its postprocessors. LangChain's compressors
+        are inside a retriever, which is asked as it is.
         """
-        retriever, after = self.before
-        ours = [e for e in after if isinstance(e, OrderPreservingPostprocessor)]
+        retriever, postprocessors = self.before
         tokens = tokens_to_retrieve(self.options.route.steps)
-        if tokens is not None:
-            tokens = max(tokens, *(each.token_budget or 0 for each in ours), 0)
-        limited = any(each.top_n or each.token_budget for each in ours)
+        is_limited = False
+        for each in postprocessors:
+            if isinstance(each, OrderPreservingPostprocessor):
+                budget = each.token_budget
+                is_limited = is_limited or bool(each.top_n or budget)
+                if tokens is not None and budget is not None:
+                    tokens = max(tokens, budget)
         plan = None if tokens is None else FetchPlan(tokens)
         if not isinstance(retriever, OrderPreservingRetriever):
             fetch = RetrieverFetch(retriever, plan=plan)
-            return fetch.retriever(), fetch.chooses_k and not limited
+            fills = fetch.chooses_k and not is_limited
+            return ChosenRetriever(fetch.retriever(), fills)
         ranking = retriever.best_first(tokens)
-        if ranking.is_limited or not tokens:
-            return ranking, False
+        if ranking.is_limited:
+            return ChosenRetriever(ranking, fills=False)
         fetch = RetrieverFetch(ranking.base_retriever, plan=plan)
         if fetch.chooses_k:
             ranking.similarity_top_k = fetch.k_to_ask
-        return ranking, fetch.chooses_k and not limited
+        return ChosenRetriever(ranking, fetch.chooses_k and not is_limited)
 
     def full_texts(self) -> DocumentSource | None:
         """Return the full texts, as far as the search's filter admits them."""

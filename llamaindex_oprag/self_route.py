@@ -242,13 +242,13 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Retrieve and postprocess; the nodes are best first, as from the retriever."""
-        retriever, *_ = self._self_route.choose_retriever()
+        retriever = self._self_route.choose_retriever().retriever
         nodes = retriever.retrieve(query_bundle)
         return self._apply_node_postprocessors(nodes, query_bundle=query_bundle)
 
     async def aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Async version of `retrieve`."""
-        retriever, *_ = self._self_route.choose_retriever()
+        retriever = self._self_route.choose_retriever().retriever
         nodes = await retriever.aretrieve(query_bundle)
         return await self._async_apply_node_postprocessors(
             nodes, query_bundle=query_bundle
