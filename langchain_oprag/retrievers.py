@@ -62,7 +62,7 @@ from oprag.diagnosing import FirstLook, Verifiable, Verification
 from oprag.effects import Effect, Effects, arun_effects, run_effects
 from oprag.errors import refuse_unknown, refuse_unnamed
 from oprag.metadata import WHY
-from oprag.retrieving import Fetch, FetchPlan, Retrieval
+from oprag.retrieving import Fetch, FetchPlan, OwnNumber, Retrieval, WordSearch
 from oprag.stores import Bm25, SearchedChunks, StoredChunk
 
 _MMR_CANDIDATES = 20
@@ -102,23 +102,22 @@ class RetrieverFetch(Fetch):
         bound: dict[str, Any] = {}
         if not isinstance(retriever, VectorStoreRetriever):
             inner, _, bound = unwrap(retriever, config)
-        own_k: int | None = None
+        own: OwnNumber | None = None
         self._mmr_candidates: int | None = None
         """How many documents `"mmr"` chooses from; None for other searches."""
         if isinstance(inner, VectorStoreRetriever):
             arguments = {**inner.search_kwargs, **bound, **call}
-            own_k = arguments.get("k") or 0
+            own_k = arguments.get("k") or None
+            own = OwnNumber(own_k, is_default=own_k is None)
             if inner.search_type == "mmr":
                 self._mmr_candidates = arguments.get("fetch_k") or _MMR_CANDIDATES
-        super().__init__(
-            own_k, k_is_default=not own_k, k=k, plan=plan, at_least=at_least
-        )
+        super().__init__(own, k=k, plan=plan, at_least=at_least)
 
     def ask(self, query: str) -> Effect:
         """Return the next call to the wrapped retriever."""
         retriever, config, call = self.search
         k = self.k_to_ask
-        if k > (self.own_k or 0):
+        if k is not None and k != self.own_k:
             call = {**call, "k": k}
             if self._mmr_candidates is not None and self._mmr_candidates < k:
                 call["fetch_k"] = k  # it cannot choose more than it looks at
@@ -330,7 +329,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         fetch = self._make_fetch({}, {}, None)
         self._make_options(fetch)
         self._open_neighbour_chunks(fetch)
-        self._open_bm25(fetch)
+        self._open_word_search(fetch)
 
     def _verification(self) -> Verification:
         stores = list_verified_stores(self.base_retriever)
@@ -361,7 +360,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     ) -> RetrieverFetch:
         plan, k = None, self.k if k is None else k
         if self.token_budget is not None:
-            plan = FetchPlan(self.token_budget, self.selection, self.widen)
+            plan = FetchPlan.to_fill(self.token_budget, self.selection, self.widen)
         return RetrieverFetch(self.base_retriever, config, call, k=k, plan=plan)
 
     def _make_options(self, fetch: RetrieverFetch) -> ContextOptions:
@@ -378,7 +377,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             overlaps=self._overlaps,
             chunks=self._open_neighbour_chunks(fetch),
             widen=self.widen,
-            bm25=self._open_bm25(fetch),
+            word_search=self._open_word_search(fetch),
         )
         if self.verify_index:
             self._first_look.begin(retrieval.find_searched_chunks, retrieval.options)
@@ -386,7 +385,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         self._first_look.tell(self._problems)
         return ordered
 
-    def _open_bm25(self, fetch: RetrieverFetch) -> tuple[Bm25, SearchedChunks] | None:
+    def _open_word_search(self, fetch: RetrieverFetch) -> WordSearch | None:
         """Return the BM25 index of a store, and the chunks that a search may see."""
         if not self.bm25:
             return None
@@ -396,7 +395,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         store, chunks = searched
         if self._by_words is None or self._by_words[0] is not store:
             self._by_words = store, Bm25(chunk_store(store))
-        return self._by_words[1], chunks
+        return WordSearch(self._by_words[1], chunks)
 
     def _open_neighbour_chunks(self, fetch: RetrieverFetch) -> SearchedChunks | None:
         """Return the stored chunks that neighbours are read from."""

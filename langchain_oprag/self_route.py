@@ -260,7 +260,7 @@ class _SelfRouting(Answering):
         Any other retriever is asked as it is, also one with a compressor inside.
         """
         tokens = tokens_to_retrieve(self._options.steps)
-        plan = None if tokens is None else FetchPlan(tokens)
+        plan = None if tokens is None else FetchPlan.to_fill(tokens)
         retriever, kind = self._chain.retriever, OrderPreservingRetriever
         ours = rewrap(retriever, kind, lambda r: r.best_first(tokens), self.config)
         ranking = ours or retriever

@@ -267,7 +267,7 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
                 is_limited = is_limited or bool(each.top_n or budget)
                 if tokens is not None and budget is not None:
                     tokens = max(tokens, budget)
-        plan = None if tokens is None else FetchPlan(tokens)
+        plan = None if tokens is None else FetchPlan.to_fill(tokens)
         if not isinstance(retriever, OrderPreservingRetriever):
             fetch = RetrieverFetch(retriever, plan=plan)
             fills = fetch.chooses_k and not is_limited

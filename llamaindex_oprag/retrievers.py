@@ -62,7 +62,7 @@ from oprag.diagnosing import FirstLook, Verifiable, Verification
 from oprag.documents import DocumentSource
 from oprag.effects import Effect, Effects, arun_effects, run_effects
 from oprag.errors import refuse_unknown, refuse_unnamed
-from oprag.retrieving import Fetch, FetchPlan, Retrieval
+from oprag.retrieving import Fetch, FetchPlan, OwnNumber, Retrieval, WordSearch
 from oprag.stores import Bm25, SearchedChunks, StoredChunk
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
@@ -91,16 +91,16 @@ class RetrieverFetch(Fetch):
         at_least: int = 0,
     ) -> None:
         self.base = base
-        own = base.similarity_top_k if isinstance(base, VectorIndexRetriever) else None
-        is_default = own == DEFAULT_SIMILARITY_TOP_K
-        super().__init__(
-            own, k_is_default=is_default, k=k, plan=plan, at_least=at_least
-        )
+        own: OwnNumber | None = None
+        if isinstance(base, VectorIndexRetriever):
+            own_k = base.similarity_top_k
+            own = OwnNumber(own_k, is_default=own_k == DEFAULT_SIMILARITY_TOP_K)
+        super().__init__(own, k=k, plan=plan, at_least=at_least)
 
     def retriever(self) -> BaseRetriever:
         """Return the base retriever, or a copy that asks for the wanted number."""
         k = self.k_to_ask
-        if not k or k == self.own_k:
+        if k is None or k == self.own_k:
             return self.base
         asking: Any = copy.copy(self.base)
         asking.similarity_top_k = k
@@ -280,7 +280,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         # These raise for options that do not fit.
         self._bound_options()
         self._open_neighbourhood()
-        self._open_bm25()
+        self._open_word_search()
 
     @property
     def similarity_top_k(self) -> int | None:
@@ -355,14 +355,16 @@ class OrderPreservingRetriever(WrappingRetriever):
     def _steps(self, query: QueryBundle) -> Effects[OrderedContext[NodeWithScore]]:
         options, plan = self._bound_options(), None
         if options.token_budget is not None:
-            plan = FetchPlan(options.token_budget, options.selection, self.widen)
+            plan = FetchPlan.to_fill(
+                options.token_budget, options.selection, self.widen
+            )
         retrieval = _NodeRetrieval(
             question=query.query_str,
             fetch=RetrieverFetch(self.base_retriever, k=options.top_n, plan=plan),
             options=options,
             overlaps=self._overlaps,
             widen=self.widen,
-            bm25=self._open_bm25(),
+            word_search=self._open_word_search(),
             neighbourhood=self._open_neighbourhood(),
             query=query,
             component=self,
@@ -373,7 +375,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         self._first_look.tell(self._problems)
         return ordered
 
-    def _open_bm25(self) -> tuple[Bm25, SearchedChunks] | None:
+    def _open_word_search(self) -> WordSearch | None:
         """Return the words of the index, read once, and the nodes a search may see."""
         if not self.bm25:
             return None
@@ -384,7 +386,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         if self._by_words is None or self._by_words[0] is not index:
             self._by_words = index, Bm25(store)
         search = search_filter(self.base_retriever)
-        return self._by_words[1], SearchedChunks(store, search, "bm25")
+        return WordSearch(self._by_words[1], SearchedChunks(store, search, "bm25"))
 
     def _open_neighbourhood(self) -> Neighbourhood | None:
         """Return the source of neighbours; None without `widen`."""

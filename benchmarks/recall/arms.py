@@ -141,7 +141,7 @@ def measure(
     options = ContextOptions.from_options({**arm.options, "token_counter": counter})
     depth = None
     if options.selection == "recall":  # two sizes hold the same text twice
-        depth = FetchPlan(1, "recall").k * max(1, len(arm.splitting))
+        depth = FetchPlan.to_fill(1, "recall").k * max(1, len(arm.splitting))
     hits = _hits(book, ranked, counter)
     keys = [chunk_key(hit.metadata) for hit in hits]
     chunks = [StoredChunk(hit.text, hit.metadata) for hit in hits]
@@ -160,7 +160,7 @@ def measure(
         for budget in BUDGETS:
             limited = replace(options, token_budget=budget)
             if arm.widened:
-                k = FetchPlan(budget, "recall", "fill").k
+                k = FetchPlan.to_fill(budget, "recall", "fill").k
                 passages = _widened(found(number, k)[:k], stored, limited)
             else:
                 passages = arrange(every, limited).passages

@@ -1,9 +1,11 @@
-"""One retrieval: how many hits are asked for, and the steps until a budget is full.
+"""One retrieval: the steps until a budget is full, and how many hits are asked for.
+
+`Retrieval` has the steps. An adapter says how its retriever is asked, what its objects
+hold, and how they are arranged. Calls of the retriever are `Effect`s: I/O that is
+described here and done by the adapter. BM25 reads its store itself.
 
 The frameworks fetch 4 (LangChain) or 2 (LlamaIndex) chunks by default, which would
-starve any budget. An adapter says how its retriever is asked, what its objects hold,
-and how they are arranged. The order of the steps is here. Calls of the retriever are
-`Effect`s; BM25 reads its store itself.
+starve any budget: `Fetch` says how many are asked for instead, by a `FetchPlan`.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, NamedTuple, Self, TypeVar
 
 from oprag.chaining import Overlaps, Places
 from oprag.chunk import Hit
@@ -45,136 +48,13 @@ two searches are fused, so many of each show the best of both."""
 _GROWTH = 2
 
 
-class FetchPlan:
-    """Asks for as many chunks as would fill the budget, then for twice as many.
+class WordSearch(NamedTuple):
+    """A search of the store by words, beside that of the retriever."""
 
-    Args:
-        token_budget: Tokens to fill; at least 1.
-        selection: `"recall"` asks for many, so that there is something to choose from.
-        widen: Neighbours that are read beside each hit, see
-            `oprag.context.NeighbourSearch`. Fewer hits fill the budget then.
-
-    Example:
-        >>> plan = FetchPlan(token_budget=8_192)
-        >>> plan.k
-        128
-        >>> hits = [Hit(str(number), {"source": "a"}) for number in range(150)]
-        >>> plan.wants_more(lambda: hits[:128], returned=128, used_all=True)
-        True
-        >>> plan.k
-        256
-        >>> plan.wants_more(lambda: hits, returned=150, used_all=True)  # no more there
-        False
-    """
-
-    def __init__(
-        self,
-        token_budget: int,
-        selection: Selection = "budget",
-        widen: int | Literal["fill"] | None = None,
-    ) -> None:
-        selects_by_position = selection == "recall"
-        self.k = _FILLING_HITS
-        """Chunks to ask for next."""
-        if widen != "fill":
-            neighbours_per_hit = 2 * (widen or 0)
-            filling = ceil(token_budget / (SHORT_CHUNK * (1 + neighbours_per_hit)))
-            candidates = _CANDIDATES if selects_by_position and not widen else 0
-            self.k = max(_MIN_HITS, filling, candidates)
-        elif selects_by_position:
-            self.k = max(_FILLING_RECALL_HITS, count_seeds(token_budget))
-        self._distinct = 0
-
-    @classmethod
-    def start_with(cls, k: int) -> FetchPlan:
-        """Return a plan that first asks for `k` chunks, whatever they are to fill."""
-        plan = cls(token_budget=1)
-        plan.k = k
-        return plan
-
-    def wants_more(
-        self, hits: Callable[[], Iterable[Hit]], *, returned: int, used_all: bool
-    ) -> bool:
-        """Return whether to ask again, now for `k` chunks (which this doubles).
-
-        Args:
-            hits: Makes the hits that were found for the last `k`, with those of BM25;
-                called only if they matter. Some stores give the same again, as often as
-                they are asked.
-            returned: How many these are.
-            used_all: Whether all of them fitted the budget.
-        """
-        if returned < self.k or not used_all:
-            return False
-        distinct = len(
-            {(h.text, h.document, repr(h.metadata), h.offsets) for h in hits()}
-        )
-        if distinct <= self._distinct:
-            return False
-        self._distinct = distinct
-        self.k *= _GROWTH
-        return True
-
-
-class Fetch:
-    """How many objects a wrapped retriever is asked for, in one retrieval.
-
-    Args:
-        own_k: The retriever's own `k`; 0 if it leaves that to the store, None if it
-            takes no `k`.
-        k_is_default: Whether nobody chose `own_k`.
-        k: How many to return; None for as many as come.
-        plan: How many to ask for if nobody chose a number, neither `own_k` nor `k`.
-        at_least: How many to begin with at least, unless `own_k` is None.
-    """
-
-    def __init__(
-        self,
-        own_k: int | None,
-        *,
-        k_is_default: bool,
-        k: int | None = None,
-        plan: FetchPlan | None = None,
-        at_least: int = 0,
-    ) -> None:
-        self.k = k
-        self.own_k = own_k
-        self._plan: FetchPlan | None = None
-        if own_k is not None and at_least:
-            self._plan = FetchPlan.start_with(max(at_least, own_k))
-        elif own_k is not None and k_is_default and k is None:
-            self._plan = plan
-
-    @property
-    def chooses_k(self) -> bool:
-        """Whether oprag chooses how many are asked for."""
-        return self._plan is not None
-
-    @property
-    def k_to_ask(self) -> int:
-        """How many are asked for; 0 to leave that to the retriever."""
-        if self.own_k is None:
-            return 0
-        wanted = self.k if self._plan is None else self._plan.k
-        return max(wanted or 0, self.own_k)
-
-    def wants_more(
-        self, hits: Callable[[], Iterable[Hit]], *, returned: int, used_all: bool
-    ) -> bool:
-        """Say whether to ask once more, for more; see `FetchPlan.wants_more`."""
-        return self._plan is not None and self._plan.wants_more(
-            hits, returned=returned, used_all=used_all
-        )
-
-    def may_have_more(self, returned: int) -> bool:
-        """Say whether more might come; not if `k` or a plan decides about the number.
-
-        Args:
-            returned: How many came.
-        """
-        if self.k is not None or self._plan is not None:
-            return False
-        return self.own_k is None or returned >= self.own_k
+    bm25: Bm25
+    """The index of the store's words."""
+    chunks: SearchedChunks
+    """The chunks that the search's filter admits."""
 
 
 @dataclass(kw_only=True)
@@ -190,9 +70,8 @@ class Retrieval(ABC, Generic[_T]):
     """Puts chunks without positions in order, by the other chunks of their store."""
     widen: Widen | None
     """How far to read on beside the hits; None for hits alone."""
-    bm25: tuple[Bm25, SearchedChunks] | None
-    """The BM25 index of the store, and the chunks that the search's filter admits; None
-    without BM25."""
+    word_search: WordSearch | None
+    """Finds further chunks of the store by the question's words; None without BM25."""
 
     @abstractmethod
     def ask(self) -> Effect:
@@ -235,42 +114,31 @@ class Retrieval(ABC, Generic[_T]):
         wants_more = True
         while wants_more:
             found: list[_T] = yield self.ask()
-            if self.bm25 is not None or self.widen is not None:
+            if self.word_search is not None or self.widen is not None:
                 found = sort_by_rank(found, self.make_hits(found), self.options)
-            if self.bm25 is not None:
-                found = self._fuse_with_bm25(found, *self.bm25)
+            if self.word_search is not None:
+                found = self._add_by_words(found, self.word_search)
             candidates, neighbours = found, NO_NEIGHBOURS
             if self.widen is not None:
                 search = self._search_beside(found, self.widen)
                 candidates, neighbours = yield from self.find_neighbours(found, search)
-            ordered = yield from self._arrange_found(candidates, neighbours)
-            wants_more = self._wants_more(found, used_all=ordered.used_all)
+            ordered = yield from self._arrange_candidates(candidates, neighbours)
+            wants_more = self.fetch.wants_more(
+                partial(self.make_hits, found),
+                returned=len(found),
+                used_all=ordered.used_all,
+            )
         if found and ordered.used_all and self.fetch.may_have_more(len(found)):
             return replace(ordered, too_few=len(found))
         return ordered
 
-    def find_searched_chunks(self) -> SearchedChunks | None:
-        """Return the stored chunks that may show the order of those without positions.
-
-        Returns:
-            None if they are not needed, or cannot be read as the search may read them.
-        """
-        options = self.options
-        if options.documents is not None or options.position_keys is not None:
-            return None
-        try:
-            return self.open_store()
-        except InvalidOptionError:
-            return None
-
-    def _fuse_with_bm25(
-        self, found: Sequence[_T], bm25: Bm25, chunks: SearchedChunks
-    ) -> list[_T]:
+    def _add_by_words(self, found: Sequence[_T], search: WordSearch) -> list[_T]:
         """Return the objects found, and those that BM25 finds, best first."""
         known = [(hit.id or "", hit.text) for hit in self.make_hits(found)]
-        depth = max(self.fetch.k_to_ask, len(found))
-        best = bm25.fused(self.question, known, depth, chunks)
-        new = [chunk for chunk in best if not isinstance(chunk, int)]
+        depth = max(self.fetch.k_to_ask or 0, len(found))
+        # A number stands for an object of `found`, a chunk for one that is not there.
+        best = search.bm25.fuse(self.question, known, depth, search.chunks)
+        new = [each for each in best if not isinstance(each, int)]
         loaded = iter(self.load_stored(new))
         fused = list[_T]()
         for each in best:
@@ -284,14 +152,14 @@ class Retrieval(ABC, Generic[_T]):
             self.make_hits(found), widen, self.options, fills=self.fetch.chooses_k
         )
 
-    def _arrange_found(
-        self, found: Sequence[_T], neighbours: CandidateTail
+    def _arrange_candidates(
+        self, candidates: Sequence[_T], neighbours: CandidateTail
     ) -> Effects[OrderedContext[_T]]:
-        """Put objects in order, by the other chunks of the store if they need it."""
+        """Arrange objects, by the other chunks of the store if they need it."""
 
         def arrange_at(places: Places) -> Effect:
             def arrange(options: ContextOptions) -> OrderedContext[_T]:
-                hits = self.make_hits(found)
+                hits = self.make_hits(candidates)
                 for rank, place in places.items():
                     hits[rank] = hits[rank]._replace(chained=place)
                 return self.arrange(hits, options, neighbours)
@@ -308,7 +176,7 @@ class Retrieval(ABC, Generic[_T]):
         if isinstance(attempt, PositionError) or _lacks_places(attempt):
             chunks = self.find_searched_chunks()
             if chunks is not None:
-                hits, key = self.make_hits(found), self.options.document_key
+                hits, key = self.make_hits(candidates), self.options.document_key
                 ordered: OrderedContext[_T] = yield from self.overlaps.arrange_again(
                     arrange_at, attempt, hits, chunks, key
                 )
@@ -317,12 +185,170 @@ class Retrieval(ABC, Generic[_T]):
             raise attempt
         return attempt
 
-    def _wants_more(self, found: Sequence[_T], *, used_all: bool) -> bool:
-        def read_hits() -> list[Hit]:
-            return self.make_hits(found)
+    def find_searched_chunks(self) -> SearchedChunks | None:
+        """Return the stored chunks that may show the order of those without positions.
 
-        return self.fetch.wants_more(read_hits, returned=len(found), used_all=used_all)
+        Returns:
+            None if they are not needed, or cannot be read as the search may read them.
+        """
+        options = self.options
+        if options.documents is not None or options.position_keys is not None:
+            return None
+        try:
+            return self.open_store()
+        except InvalidOptionError:
+            return None
 
 
 def _lacks_places(ordered: OrderedContext[_T]) -> bool:
     return any(isinstance(each, PositionError) for each in ordered.problems)
+
+
+class OwnNumber(NamedTuple):
+    """The number of objects that a retriever is set to give."""
+
+    k: int | None
+    """The number; None if it leaves that to the store."""
+    is_default: bool
+    """Whether nobody chose it."""
+
+
+class Fetch:
+    """How many objects a wrapped retriever is asked for, in one retrieval.
+
+    Args:
+        own: The retriever's own number; None if it cannot be asked for a number.
+        k: How many to return; None for as many as come.
+        plan: How many to ask for if nobody chose a number, neither `own` nor `k`.
+        at_least: How many to ask for at first, unless its own number is larger.
+    """
+
+    def __init__(
+        self,
+        own: OwnNumber | None,
+        *,
+        k: int | None = None,
+        plan: FetchPlan | None = None,
+        at_least: int = 0,
+    ) -> None:
+        self.k = k
+        self.own_k = None if own is None else own.k
+        self._takes_k = own is not None
+        self._plan: FetchPlan | None = None
+        if own is not None and at_least:
+            self._plan = FetchPlan(max(at_least, own.k or 0))
+        elif own is not None and own.is_default and k is None:
+            self._plan = plan
+
+    @property
+    def chooses_k(self) -> bool:
+        """Whether oprag chooses how many are asked for."""
+        return self._plan is not None
+
+    @property
+    def k_to_ask(self) -> int | None:
+        """How many are asked for; None to leave that to the retriever."""
+        if not self._takes_k:
+            return None
+        wanted = self.k if self._plan is None else self._plan.k
+        if wanted is None or self.own_k is None:
+            return wanted or self.own_k
+        return max(wanted, self.own_k)
+
+    def wants_more(
+        self, make_hits: Callable[[], Iterable[Hit]], *, returned: int, used_all: bool
+    ) -> bool:
+        """Return whether to ask once more, for more; see `FetchPlan.wants_more`."""
+        if self._plan is None:
+            return False
+        return self._plan.wants_more(make_hits, returned=returned, used_all=used_all)
+
+    def may_have_more(self, returned: int) -> bool:
+        """Return whether the retriever might have more that cannot be asked for.
+
+        Not if `k` or a plan decides about the number.
+
+        Args:
+            returned: How many came.
+        """
+        if self.k is not None or self._plan is not None:
+            return False
+        return self.own_k is None or returned >= self.own_k
+
+
+class FetchPlan:
+    """How many chunks to ask for: `k` at first, then twice as many, and so on.
+
+    Args:
+        k: How many at first.
+
+    Example:
+        >>> plan = FetchPlan.to_fill(token_budget=8_192)
+        >>> plan.k
+        128
+        >>> hits = [Hit(str(number), {"source": "a"}) for number in range(150)]
+        >>> plan.wants_more(lambda: hits[:128], returned=128, used_all=True)
+        True
+        >>> plan.k
+        256
+        >>> plan.wants_more(lambda: hits, returned=150, used_all=True)  # no more there
+        False
+    """
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+        """How many to ask for next."""
+        self._distinct = 0
+        """The number of different hits that came last."""
+
+    @classmethod
+    def to_fill(
+        cls,
+        token_budget: int,
+        selection: Selection = "budget",
+        widen: int | Literal["fill"] | None = None,
+    ) -> Self:
+        """Return a plan that begins with as many chunks as would fill a budget.
+
+        Args:
+            token_budget: Tokens to fill; at least 1.
+            selection: `"recall"` asks for many, so that there is something to choose
+                from.
+            widen: Neighbours that are read beside each hit, see
+                `oprag.context.NeighbourSearch`. Fewer hits fill the budget then.
+        """
+        selects_by_position = selection == "recall"
+        if widen == "fill":
+            if selects_by_position:
+                return cls(max(_FILLING_RECALL_HITS, count_seeds(token_budget)))
+            return cls(_FILLING_HITS)
+        neighbours_per_hit = 2 * (widen or 0)
+        filling = ceil(token_budget / (SHORT_CHUNK * (1 + neighbours_per_hit)))
+        if selects_by_position and not widen:
+            return cls(max(_CANDIDATES, filling))
+        return cls(max(_MIN_HITS, filling))
+
+    def wants_more(
+        self, make_hits: Callable[[], Iterable[Hit]], *, returned: int, used_all: bool
+    ) -> bool:
+        """Return whether to ask again, now for `k` chunks (which this doubles).
+
+        Not if there are no more, or the budget is full. Nor if nothing new came: some
+        stores give the same again, as often as they are asked.
+
+        Args:
+            make_hits: Makes the hits that were found for the last `k`, with those of
+                BM25; called only if they matter.
+            returned: How many these are.
+            used_all: Whether all of them fitted the budget.
+        """
+        if returned < self.k or not used_all:
+            return False
+        distinct = set()
+        for hit in make_hits():
+            distinct.add((hit.text, hit.document, repr(hit.metadata), hit.offsets))
+        if len(distinct) <= self._distinct:
+            return False
+        self._distinct = len(distinct)
+        self.k *= _GROWTH
+        return True

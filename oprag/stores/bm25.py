@@ -65,7 +65,7 @@ class Bm25:
         )
         return InvalidOptionError(message, option="bm25", value=True)
 
-    def fused(
+    def fuse(
         self,
         question: str,
         found: Sequence[tuple[str, str]],

@@ -12,7 +12,7 @@ from oprag.chunk import Hit
 from oprag.context import ContextOptions, OrderedContext, arrange
 from oprag.effects import Effect, arun_effects, describe_work, run_effects
 from oprag.errors import MissingPositionError
-from oprag.retrieving import Fetch, FetchPlan, Retrieval
+from oprag.retrieving import Fetch, FetchPlan, OwnNumber, Retrieval
 
 
 def hits(distinct: int, number: int) -> Callable[[], list[Hit]]:
@@ -21,7 +21,7 @@ def hits(distinct: int, number: int) -> Callable[[], list[Hit]]:
 
 
 def test_a_plan_asks_for_more_until_the_budget_is_full():
-    plan = FetchPlan(token_budget=640)
+    plan = FetchPlan.to_fill(token_budget=640)
     assert plan.k == 16
 
     assert plan.wants_more(hits(16, 16), returned=16, used_all=True)
@@ -30,7 +30,7 @@ def test_a_plan_asks_for_more_until_the_budget_is_full():
 
 
 def test_a_plan_ends_when_the_store_has_no_more():
-    plan = FetchPlan(token_budget=64_000)
+    plan = FetchPlan.to_fill(token_budget=64_000)
     assert plan.k == 1000
 
     assert not plan.wants_more(hits(400, 400), returned=400, used_all=True)
@@ -38,7 +38,7 @@ def test_a_plan_ends_when_the_store_has_no_more():
 
 @given(distinct=st.integers(1, 400), more=st.integers(0, 3), budget=st.integers(1, 9))
 def test_a_plan_ends_when_a_store_gives_the_same_again(distinct, more, budget):
-    plan = FetchPlan(token_budget=640 * budget)
+    plan = FetchPlan.to_fill(token_budget=640 * budget)
     asked = [plan.k]
     while plan.wants_more(
         hits(distinct, plan.k + more), returned=plan.k + more, used_all=True
@@ -49,7 +49,7 @@ def test_a_plan_ends_when_a_store_gives_the_same_again(distinct, more, budget):
 
 
 def test_equal_texts_at_two_places_are_no_repetition():
-    plan = FetchPlan(token_budget=1)
+    plan = FetchPlan.to_fill(token_budget=1)
     footers = [Hit("Page", {"source": "a", "start_index": i}) for i in range(32)]
 
     assert plan.wants_more(lambda: footers[:16], returned=16, used_all=True)
@@ -57,17 +57,22 @@ def test_equal_texts_at_two_places_are_no_repetition():
 
 
 def test_stores_are_asked_for_enough_to_choose_from():
-    assert FetchPlan(1_500, "budget").k == 24  # 1500 / 64
-    assert FetchPlan(1_500, "recall").k == 1_200
-    assert FetchPlan(100_000, "recall").k == 1_563  # 100000 / 64
+    assert FetchPlan.to_fill(1_500, "budget").k == 24  # 1500 / 64
+    assert FetchPlan.to_fill(1_500, "recall").k == 1_200
+    assert FetchPlan.to_fill(100_000, "recall").k == 1_563  # 100000 / 64
 
 
 def test_fewer_hits_are_asked_for_where_neighbours_come_too():
-    asked = [FetchPlan(64 * 90, widen=widen).k for widen in (None, 1, 4, "fill")]
+    asked = [
+        FetchPlan.to_fill(64 * 90, widen=widen).k for widen in (None, 1, 4, "fill")
+    ]
 
     assert asked == [90, 30, 16, 20]
     # Chosen by position, neighbours compete with hits, and two searches are fused.
-    assert [FetchPlan(64 * n, "recall", "fill").k for n in (90, 600)] == [320, 600]
+    assert [FetchPlan.to_fill(64 * n, "recall", "fill").k for n in (90, 600)] == [
+        320,
+        600,
+    ]
 
 
 @dataclass(kw_only=True)
@@ -105,7 +110,7 @@ def plain(fetch: Fetch, hits: list[Hit], **options) -> Plain:
         options=ContextOptions(token_counter=len, separator="", **options),
         overlaps=Overlaps(),
         widen=None,
-        bm25=None,
+        word_search=None,
         found=hits,
     )
 
@@ -120,7 +125,9 @@ def lines(number: int) -> list[Hit]:
 
 @pytest.mark.parametrize("awaited", [False, True])
 async def test_a_store_is_asked_until_the_budget_is_full(awaited):
-    fetch = Fetch(0, k_is_default=True, plan=FetchPlan(token_budget=200))
+    fetch = Fetch(
+        OwnNumber(None, is_default=True), plan=FetchPlan.to_fill(token_budget=200)
+    )
     retrieval = plain(fetch, lines(100), token_budget=200)
 
     steps = retrieval.run()
@@ -131,13 +138,13 @@ async def test_a_store_is_asked_until_the_budget_is_full(awaited):
 
 
 def test_of_what_takes_no_number_is_said_that_more_may_come():
-    ordered = run_effects(plain(Fetch(None, k_is_default=True), lines(9)).run())
+    ordered = run_effects(plain(Fetch(None), lines(9)).run())
 
     assert (ordered.passages, ordered.too_few) == ([5, 6, 7, 8], 4)
 
 
 def test_with_a_number_of_ones_own_nothing_more_is_expected():
-    fetch = Fetch(2, k_is_default=False, k=3)
+    fetch = Fetch(OwnNumber(2, is_default=False), k=3)
     ordered = run_effects(plain(fetch, lines(9), top_n=3).run())
 
     assert (ordered.passages, ordered.too_few) == ([6, 7, 8], None)
@@ -147,4 +154,4 @@ def test_without_a_store_what_lacks_a_position_fails_as_it_is():
     hits = [Hit(text, {"source": "a"}) for text in ("one", "two")]
 
     with pytest.raises(MissingPositionError):
-        run_effects(plain(Fetch(None, k_is_default=True), hits).run())
+        run_effects(plain(Fetch(None), hits).run())

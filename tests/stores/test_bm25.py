@@ -65,7 +65,7 @@ def fused(
     texts = store.texts if shown is None and isinstance(store, Texts) else shown or {}
     chunks = SearchedChunks(store, SearchFilter(where), "bm25")
     given = [(each, texts.get(each, "")) for each in found]
-    best = (bm25 or Bm25(store)).fused(question, given, k, chunks)
+    best = (bm25 or Bm25(store)).fuse(question, given, k, chunks)
     return [found[each] if isinstance(each, int) else each.id for each in best]
 
 

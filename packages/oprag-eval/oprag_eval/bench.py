@@ -208,7 +208,7 @@ class WordSearch(ChunkStore):
         """
         known = [(str(place), self._all[place].text) for place in found]
         searched = SearchedChunks(self, SearchFilter(), "bm25")
-        fused = self._bm25.fused(question, known, k, searched)
+        fused = self._bm25.fuse(question, known, k, searched)
         return [
             found[each] if isinstance(each, int) else int(each.id) for each in fused
         ]

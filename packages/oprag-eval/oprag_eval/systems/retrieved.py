@@ -88,7 +88,7 @@ class Retrieved(System):
         )
         k = None
         if self.selection == "recall":  # as many as the core asks a store for
-            plan = FetchPlan(options.require_budget() or 1, "recall")
+            plan = FetchPlan.to_fill(options.require_budget() or 1, "recall")
             k = plan.k
         cuts = [Splitting(self.unit, size) for size in self.size]
         ranked = bench.ranked(question, *cuts, search=self.search, k=k)
