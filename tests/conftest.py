@@ -43,11 +43,34 @@ settings.register_profile("fast", settings.get_profile("new"), max_examples=10)
 settings.load_profile("same")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow the tours through every place in both frameworks."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option for a run beside other versions of the libraries."""
+    parser.addoption(
+        "--again",
+        action="store_true",
+        help="leave out tests marked `once`, and try laws on a fifth of their cases",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Try laws on fewer cases if all of them are tried elsewhere."""
+    if config.getoption("again"):
+        settings.load_profile("few")
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Mark what is slow, and leave out what was tested before."""
+    again = config.getoption("again")
+    left_out = [item for item in items if again and item.get_closest_marker("once")]
     for item in items:
-        if item.path.parent.name == "places":
+        # The tours through every place in both frameworks.
+        if item.path.parent.name == "places" or item.get_closest_marker("once"):
             item.add_marker(pytest.mark.slow)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_collection_finish() -> None:

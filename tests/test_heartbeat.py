@@ -63,7 +63,7 @@ NOT_OURS = {
 """Which do nothing, or refuse what they are asked; LangChain gives up `astream_log`."""
 
 
-@pytest.mark.slow
+@pytest.mark.once
 @pytest.mark.parametrize("name", IN_EVERY_RUN)
 async def test_no_async_method_blocks_its_event_loop(name):
     assert await shortest_block(*CASES[name]) < LIMIT
@@ -106,7 +106,7 @@ def test_every_public_async_method_is_in_the_table(package):
     assert {name for name in found if "." not in name} - NOT_OURS <= functions
 
 
-@pytest.mark.slow
+@pytest.mark.once
 async def test_a_block_is_seen():
     async def computes() -> None:
         until = time.process_time() + 0.08

@@ -177,7 +177,7 @@ def test_an_unreachable_server_is_named(folder, options, monkeypatch):
     assert f"OPENAI_BASE_URL is {address}." in last
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_a_real_process_prints_the_answer_while_it_is_written(folder, options):
     go_on = threading.Event()
     code = "from oprag_cli import main; main()"

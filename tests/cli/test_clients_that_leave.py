@@ -162,6 +162,7 @@ async def test_whoever_has_left_is_not_served_and_all_others_are(served):
         await served.until_asked(0)
 
 
+@pytest.mark.once
 async def test_more_than_can_wait_are_told_when_to_ask_again(served):
     async with running(served) as address:
         asking = []

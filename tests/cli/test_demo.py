@@ -56,7 +56,7 @@ def test_people_see_both_orders_of_the_same_chunks(first):
     assert "retriever = OrderPreservingRetriever(vectorstore=vectorstore" in shown
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_a_real_process_on_a_terminal_that_knows_only_ascii(first, options):
     code = "from oprag_cli import main; main()"
     ran = subprocess.run(

@@ -104,6 +104,7 @@ def test_codes_beyond_unicode_do_not_end_a_folder(folder):
     assert texts == {"good.txt": "Good.", "codes.pdf": "AA\ufffdA"}
 
 
+@pytest.mark.once
 def test_a_reader_ends_in_time_though_who_asked_was_killed(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     pipe = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)

@@ -308,7 +308,7 @@ COMPONENTS = {
         lambda _: langchain_oprag.OffsetSentenceSplitter(),
         pair(
             "transform_documents",
-            lambda m: [Document(f"{m.text[:500]}{' ' * 50_000}End.")],
+            lambda m: [Document(f"{m.text[:500]}{' ' * (len(m.text) // 20)}End.")],
         ),
     ),
     "create_retrieval_tool": Component(

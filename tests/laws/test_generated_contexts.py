@@ -18,7 +18,7 @@ print(*digests(islice(cases(first + count), first, None)))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.once
 @pytest.mark.parametrize(("seed", "first"), [("0", 0), ("1", 1_000)])
 def test_contexts_are_those_recorded_with_every_hash_seed(seed, first):
     run = subprocess.run(

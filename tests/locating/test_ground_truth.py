@@ -14,7 +14,7 @@ from tests.locating.comparing import compare
 from tests.locating.settings import SETTINGS, TWICE
 from tests.locating.texts import licences, made_up, readmes, reference
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.once
 
 SIZE = 20_000
 TEXTS = {

@@ -122,7 +122,7 @@ def test_chunks_of_two_splitters_in_turn_are_numbered_by_place():
     assert starts == sorted(starts)
 
 
-@pytest.mark.slow
+@pytest.mark.once
 @pytest.mark.parametrize(
     "text",
     [reference(5_000), made_up(4_000, 0.6), licences(6_000, 0.5)],

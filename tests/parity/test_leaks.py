@@ -102,7 +102,7 @@ async def cancelled_after(work: Any, beats: int) -> bool:
     return True
 
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.once
 
 QUESTION = "When was the bridge built?"
 LONG = BOOK * 40

@@ -23,6 +23,7 @@ def test_no_command_shows_or_keeps_a_secret(files, command, script, user, monkey
     secrets.check_command(files, command, script, monkeypatch, user)
 
 
+@pytest.mark.once
 def test_nor_does_a_process_write_one_beside_its_messages(files):
     with ScriptedServer(secrets.in_the_error) as server:
         done = subprocess.run(

@@ -118,6 +118,7 @@ def lasting(folder: Path) -> dict[str, bytes]:
     return {name: found[name] for name in LASTING}
 
 
+@pytest.mark.once
 def test_a_run_that_is_killed_again_and_again_asks_only_what_is_not_there(given, files):
     run, asked_again = files / "run", []
 
@@ -158,6 +159,7 @@ def test_a_run_that_is_killed_again_and_again_asks_only_what_is_not_there(given,
     print(f"Answers that were there after each kill: {moments}")  # noqa: T201
 
 
+@pytest.mark.once
 def test_of_two_runs_in_one_folder_one_asks_and_the_other_is_told(given, files):
     with ScriptedServer(lambda _: Reply("in May", delay=0.3)) as server:
         both = [Command(server, given("run"), files) for _ in range(2)]
@@ -170,6 +172,7 @@ def test_of_two_runs_in_one_folder_one_asks_and_the_other_is_told(given, files):
     assert len(recorded(files / "run")) == QUESTIONS
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("kind", ["sweep", "ask"])
 def test_ctrl_c_ends_in_one_line_at_any_moment_and_keeps_what_is_there(
     given, files, tiny_model, kind

@@ -62,7 +62,10 @@ def expected(new_database, corpus):
     return made
 
 
-@pytest.mark.parametrize(("nodes", "cpus"), [(1, 2), (2, 1), (4, 1)])
+@pytest.mark.parametrize(
+    ("nodes", "cpus"),
+    [(1, 2), *(pytest.param(n, 1, marks=pytest.mark.once) for n in (2, 4))],
+)
 def test_the_index_is_the_one_that_one_process_makes(
     nodes, cpus, corpus, expected, table
 ):

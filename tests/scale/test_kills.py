@@ -93,6 +93,7 @@ def killing(cluster, number: int):
         thread.join()
 
 
+@pytest.mark.once
 def test_workers_that_are_killed_ten_times_change_nothing(corpus, expected):
     database, rows = expected
     killed = []
@@ -112,6 +113,7 @@ def test_workers_that_are_killed_ten_times_change_nothing(corpus, expected):
             assert table.rows() == rows[framework]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_a_driver_that_is_killed_twice_is_completed_by_the_next_run(
     framework, corpus, expected, address

@@ -89,7 +89,7 @@ def test_the_spans_are_those_of_nltk(language, text):
     assert punkt_sentence_spans(text, language) == nltk_spans(text, language)
 
 
-@pytest.mark.slow
+@pytest.mark.once
 @pytest.mark.parametrize("language", ["english", "german"])
 def test_the_spans_of_long_real_texts_are_those_of_nltk(language):
     source = inspect.getsource(inspect)
@@ -157,7 +157,7 @@ def test_english_needs_no_other_package(tmp_path):
     assert json.loads(found) == {"english": as_json(nltk_spans(SAMPLE * 3))}
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_other_models_are_found_in_llama_index_and_where_nltk_looks(tmp_path):
     code = SPANS.format(languages=OTHERS, text=SAMPLE * 3)
     by_bundle = json.loads(run(code, without=["nltk"]))

@@ -128,7 +128,7 @@ print(seconds, longest)
 ESTIMATED = "approximate OpragWarning"
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_the_file_is_fetched_at_the_first_count_and_kept(certificate, tmp_path):
     trusted = {"REQUESTS_CA_BUNDLE": str(certificate / "cert.pem")}
     cache = {"TIKTOKEN_CACHE_DIR": str(tmp_path / "new")}
@@ -146,7 +146,7 @@ def test_the_file_is_fetched_at_the_first_count_and_kept(certificate, tmp_path):
     assert run(code, without=ELSEWHERE, **cache) == "cl100k_base\n"
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_import_and_construction_load_no_counter():
     code = """
 import langchain_oprag, llamaindex_oprag, oprag
@@ -180,7 +180,7 @@ assert counters._decide_default.cache_info().currsize == 0
     run("import warnings\nwarnings.simplefilter('ignore')" + code)
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_a_network_that_hangs_costs_five_seconds_once_and_blocks_no_event_loop(
     tmp_path,
 ):
@@ -243,7 +243,7 @@ print(langchain_oprag.index_documents([document], store, splitter=named).updated
 """
 
 
-@pytest.mark.slow
+@pytest.mark.once
 @pytest.mark.parametrize("missing", [[], ["tiktoken"]])
 def test_splitting_and_indexing_estimate_with_one_warning_and_recut_nothing(
     missing, tmp_path

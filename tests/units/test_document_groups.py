@@ -75,7 +75,7 @@ class TestLongDocuments:
             first.text(lambda _: text)
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_as_the_authors_have_it_empty_documents_and_those_of_many_links_are_lost():
     sizes = {"hub": 1, "empty": 0, **{f"d{n}": 1 for n in range(10_001)}}
     links = [("hub", f"d{n}") for n in range(10_001)] + [("empty", "d0")]
@@ -208,7 +208,7 @@ class TestLaws:
             assert tuple(n for n in sizes if n in lost) in whole
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_the_same_under_every_hash_seed():
     code = (
         "import random; from oprag.units.document_groups import group_documents\n"
@@ -222,7 +222,7 @@ def test_the_same_under_every_hash_seed():
     assert len(outputs) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_the_time_for_documents_grows_as_their_number_does():
     def group(count):
         rng = random.Random(2)  # noqa: S311 -- nothing secret

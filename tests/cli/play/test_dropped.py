@@ -13,7 +13,7 @@ import pytest
 
 from oprag_cli.play.dropped import make_folder, remove_folder, sweep
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.once
 
 PATIENCE = 60
 

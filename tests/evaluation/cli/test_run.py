@@ -67,7 +67,7 @@ def test_the_result_is_json_alone_if_asked(tiny_model, tmp_path):
     assert json.loads(result.stdout)["report"].endswith("report.html")
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_failed_questions_are_told_by_the_exit_code(ask, tmp_path):
     def refuse(request):
         if "king" in request.prompt:
@@ -83,7 +83,7 @@ def test_failed_questions_are_told_by_the_exit_code(ask, tmp_path):
     assert (tmp_path / "run" / "report.html").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_a_cap_ends_the_run_before_it_is_passed_and_a_higher_one_goes_on(ask, tmp_path):
     # Of a reply 10 tokens at most; prompts have a few hundred.
     out = ["--out", tmp_path / "run", "--max-reply", "10", "--concurrency", "1"]
@@ -147,7 +147,7 @@ def test_the_list_names_every_data_set_and_system():
     assert words >= {*KNOWN, *DATASETS}
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_the_papers_prompts_are_sent(ask, options_of_the_mill, tmp_path):
     def sent(name, *more):
         out = ["--out", tmp_path / name]

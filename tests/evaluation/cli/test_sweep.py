@@ -46,7 +46,7 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(app, ["sweep", *map(str, arguments)])
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_without_a_model_it_ends_with_tokens_and_why(shared, tmp_path):
     result = run(*shared, "--out", tmp_path / "run")
 

@@ -83,7 +83,7 @@ def test_the_best_nodes_come_first_and_stop_at_the_budget():
         attempt("raptor:size=7", model, dataset, budget=6)
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_importing_the_systems_loads_no_clustering():
     code = (
         "import oprag_eval.catalogue\n"
@@ -106,7 +106,7 @@ def reply(request) -> str:
     return " ".join(text.split()[:40])
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_trees_and_pages_of_a_real_document_are_made_once(tmp_path):
     dataset = set_of_one(REAL, "What does a class definition define?")
     systems = [make_system("raptor"), make_system("readagent")]
