@@ -34,7 +34,6 @@ from oprag import calls
 from oprag.calls import (
     CallModel,
     ClientCalls,
-    ModelLimits,
     TokenUsage,
     frame_tokens,
     read_message_text,
@@ -108,10 +107,13 @@ class Answering(calls.Answering[AddableDict]):
         prices = self._chain.prices or {}
         return reported if not name or reported in prices else name
 
-    def read_limits(self, prompt: str) -> ModelLimits:
-        """Return the window and the longest answer of the model."""
-        facts = self._facts(prompt)
-        return ModelLimits(facts.window, facts.answer_tokens)
+    def read_window(self, prompt: str) -> int | None:
+        """Return the window of the model."""
+        return self._facts(prompt).window
+
+    def read_longest_answer(self, prompt: str) -> int | None:
+        """Return the longest answer of the model."""
+        return self._facts(prompt).answer_tokens
 
     def count_prompt(self, prompt: str, values: Mapping[str, str]) -> int:
         """Count a prompt with its values, and the chat format around it."""

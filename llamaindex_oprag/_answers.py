@@ -39,7 +39,6 @@ from oprag.calls import (
     DECLINE_TOOL,
     CallModel,
     ClientCalls,
-    ModelLimits,
     arun_dialogue,
     frame_tokens,
     run_dialogue,
@@ -108,10 +107,13 @@ class Answering(calls.Answering[str]):
         text = "\n".join(message.content or "" for message in sent)
         return self.counter(text) + frame_tokens(len(sent))
 
-    def read_limits(self, prompt: str) -> ModelLimits:
-        """Return the window and the longest answer of the model."""
-        llm = self.llm(prompt)
-        return ModelLimits(window_of(llm), answer_tokens_of(llm))
+    def read_window(self, prompt: str) -> int | None:
+        """Return the window of the model."""
+        return window_of(self.llm(prompt))
+
+    def read_longest_answer(self, prompt: str) -> int | None:
+        """Return the longest answer of the model."""
+        return answer_tokens_of(self.llm(prompt))
 
     def name_model(self, prompt: str) -> str | None:
         """Name the model; None if it does not name itself."""

@@ -6,12 +6,7 @@ from oprag.calls.client_errors import (
     is_window_overflow,
     read_error_message,
 )
-from oprag.calls.decline import (
-    LONGEST_OPENING,
-    cut_judged_part,
-    declines,
-    word_in_reply,
-)
+from oprag.calls.decline import cut_opening, declines, word_in_reply
 from oprag.calls.dialogue import (
     CALL_DESCRIPTIONS,
     CallModel,
@@ -27,7 +22,6 @@ from oprag.calls.driver import (
     Answering,
     ClientCalls,
     ModelCall,
-    ModelLimits,
     arun_dialogue,
     run_dialogue,
 )
@@ -56,7 +50,6 @@ __all__ = [
     "CALL_DESCRIPTIONS",
     "CONTEXT_PART",
     "DECLINE_TOOL",
-    "LONGEST_OPENING",
     "QA_VARIABLES",
     "SENTINEL",
     "Answering",
@@ -67,7 +60,6 @@ __all__ = [
     "Finish",
     "Ledger",
     "ModelCall",
-    "ModelLimits",
     "Price",
     "PromptSize",
     "PromptedModel",
@@ -80,7 +72,7 @@ __all__ = [
     "by_call",
     "carried",
     "check_prompt",
-    "cut_judged_part",
+    "cut_opening",
     "declines",
     "field_of",
     "frame_tokens",

@@ -13,13 +13,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection
+from typing import NamedTuple
 
 from oprag.calls.prompts import DECLINE_TOOL, SENTINEL, Decline
 from oprag.calls.replies import may_be_reasoning, strip_reasoning
 from oprag.chunk import SENTENCE_TERMINATORS
 from oprag.errors import invalid_option
 
-LONGEST_OPENING = 200
+_LONGEST_OPENING = 200
 _SENTENCE_END = re.compile(
     rf"[.!?…][\"'”’»*_)\]]*(?=\s)|(?<![{SENTENCE_TERMINATORS}])[{SENTENCE_TERMINATORS}]"
 )
@@ -28,14 +29,27 @@ _WORD = re.compile(r"(?:[^\w\s]|_)*".join(SENTINEL), re.IGNORECASE)
 _JSON_ANSWER = re.compile(r'\s*(?:```\w*\s*)?\{.*?"answer"\s*:\s*"([^"]*)"', re.DOTALL)
 
 
-def cut_judged_part(reply: str) -> tuple[str, bool]:
-    """Return the part of a reply that is judged, and whether more cannot change it."""
+class Opening(NamedTuple):
+    """The part of a reply that is judged."""
+
+    text: str
+    is_known: bool
+    """Whether more of the reply cannot change it."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it has the longest length, so that it may end inside a clause."""
+        return self.is_known and len(self.text) == _LONGEST_OPENING
+
+
+def cut_opening(reply: str) -> Opening:
+    """Cut the part that is judged out of a reply."""
     text = reply.lstrip()
-    ends = _SENTENCE_END.finditer(text, 0, LONGEST_OPENING + 1)
+    ends = _SENTENCE_END.finditer(text, 0, _LONGEST_OPENING + 1)
     second = next(itertools.islice(ends, 1, None), None)
-    if second and second.end() <= LONGEST_OPENING:
-        return text[: second.end()], True
-    return text[:LONGEST_OPENING], len(text) > LONGEST_OPENING
+    if second and second.end() <= _LONGEST_OPENING:
+        return Opening(text[: second.end()], is_known=True)
+    return Opening(text[:_LONGEST_OPENING], is_known=len(text) > _LONGEST_OPENING)
 
 
 def says_word(reply: str) -> bool:
@@ -43,7 +57,7 @@ def says_word(reply: str) -> bool:
 
     Case and Markdown marks do not count. JSON declines if its `answer` is the word.
     """
-    opening, _ = cut_judged_part(reply)
+    opening = cut_opening(reply).text
     if found := _JSON_ANSWER.match(opening):
         return _letters(found[1]) == SENTINEL
     return _WORD.search(opening) is not None
@@ -55,7 +69,7 @@ def _letters(text: str) -> str:
 
 def _letters_of_short(text: str) -> str:
     """Return the letters of a text that may be the marked word; all of a longer one."""
-    return _letters(text) if len(text) <= LONGEST_OPENING else text
+    return _letters(text) if len(text) <= _LONGEST_OPENING else text
 
 
 def word_in_reply(reply: str) -> bool:
@@ -144,7 +158,7 @@ class DeclineDetector:
         text = self.text if self._begun else ""
         if may_be_reasoning(text):
             return ""
-        is_known = cut_judged_part(text)[1]
+        is_known = cut_opening(text).is_known
         if self._decline == "tool":
             may_be_word = SENTINEL.startswith(_letters_of_short(text))
             is_known = not may_be_word or DECLINE_TOOL["name"] in called

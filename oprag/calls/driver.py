@@ -22,7 +22,7 @@ from collections.abc import (
 from contextlib import aclosing, closing
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from oprag.calls.decline import DeclineDetector
 from oprag.calls.dialogue import CallModel, Dialogue, PromptSize, ReadDocuments, Reply
@@ -100,15 +100,6 @@ async def arun_dialogue(
         yield output
 
 
-class ModelLimits(NamedTuple):
-    """The limits that a model states, in tokens; None for one that it does not."""
-
-    window: int | None
-    """The most that prompt and answer together may have."""
-    answer_tokens: int | None
-    """The longest answer."""
-
-
 class Answering(ABC, Generic[OutT]):
     """The answering of one question: its dialogue, its models and its output.
 
@@ -159,17 +150,23 @@ class Answering(ABC, Generic[OutT]):
         """Count the tokens of a prompt as sent, filled with values."""
 
     @abstractmethod
-    def read_limits(self, prompt: str) -> ModelLimits:
-        """Return the limits that the prompt's model states."""
+    def read_window(self, prompt: str) -> int | None:
+        """Return the window that the prompt's model states, in tokens."""
+
+    @abstractmethod
+    def read_longest_answer(self, prompt: str) -> int | None:
+        """Return the longest answer that the prompt's model states, in tokens."""
 
     def measure_prompt(self, prompt: str) -> PromptSize:
         """Return how long a prompt is, and how long it may be."""
-        options, limits = self._call_options, self.read_limits(prompt)
-        window = options.max_context_tokens
+        window = self._call_options.max_context_tokens
         if isinstance(window, Mapping):
             window = window.get(prompt)
-        window = window or limits.window
-        answer_tokens = options.answer_tokens or limits.answer_tokens
+        if not window:
+            window = self.read_window(prompt)
+        answer_tokens = self._call_options.answer_tokens
+        if not answer_tokens:
+            answer_tokens = self.read_longest_answer(prompt)
         if not answer_tokens:
             answer_tokens = _ANSWER_TOKENS
             if window:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from oprag.calls import Answering, ModelLimits
+from oprag.calls import Answering
 from oprag.errors import InvalidOptionError
 from oprag.routing import DEFAULT_STEPS, Step, check_route, read_steps
 
@@ -104,10 +104,10 @@ def test_what_the_user_says_of_a_model_comes_before_what_it_says_itself(
     windows, answers, expected
 ):
     options = SimpleNamespace(max_context_tokens=windows[0], answer_tokens=answers[0])
-    stated = ModelLimits(windows[1], answers[1])
     asked = SimpleNamespace(
         _call_options=options,
-        read_limits=lambda prompt: stated,
+        read_window=lambda prompt: windows[1],
+        read_longest_answer=lambda prompt: answers[1],
         decline="word",
         counter=len,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from oprag.calls import LONGEST_OPENING, SENTINEL, cut_judged_part
+from oprag.calls import SENTINEL, cut_opening
 from oprag.chunk import SENTENCE_TERMINATORS
 
 _CLAUSE_END = re.compile(
@@ -28,12 +28,12 @@ def is_refusal(reply: str) -> bool:
         reply: Without reasoning. Text after its first two sentences, or 200
             characters, does not count.
     """
-    opening, goes_on = cut_judged_part(reply)
-    if found := _JSON_ANSWER.match(opening):
+    opening = cut_opening(reply)
+    if found := _JSON_ANSWER.match(opening.text):
         return _letters(found[1]) == SENTINEL
-    clauses = [*map(_letters, _CLAUSE_END.split(_END_TOKEN.sub("\n", opening)))]
-    if goes_on and len(opening) == LONGEST_OPENING:
-        clauses[-1] += "…"  # it was cut inside a clause
+    clauses = [*map(_letters, _CLAUSE_END.split(_END_TOKEN.sub("\n", opening.text)))]
+    if opening.is_cut:
+        clauses[-1] += "…"
     said = [*filter(None, clauses)]
     return SENTINEL in (*said[:1], *said[-1:])
 
