@@ -25,7 +25,7 @@ _SAMPLE = 200
 _DOCUMENTS = 3
 """The most documents whose other chunks are read, as these may show their order."""
 _PATIENCE = 0.03
-"""Seconds that the first question waits for the findings."""
+"""Seconds that a question waits for the findings."""
 _FAILING = ("missing_document", "unscoped_position", "conflicting_text")
 _DOUBTFUL = ("shared_name",)
 _MEANING = {
@@ -46,14 +46,15 @@ _NAME_IT = "Give document_key=, the key that names the document."
 class FirstLook:
     """Looks at a store once, for a component; no question fails because of it.
 
-    Chunks in memory are looked at immediately, all others in a thread.
+    Chunks in memory are looked at immediately, all others in a thread. Of several
+    questions at once, one begins to look, and one tells of the findings.
     """
 
     def __init__(self) -> None:
-        self._thread: threading.Thread | None = None
         self._found: str | None = None
         self._is_begun = False
-        self._beginning = threading.Lock()
+        self._is_done = threading.Event()
+        self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Make copies that have not looked yet: each looks for itself."""
@@ -71,40 +72,40 @@ class FirstLook:
             chunks: Gives the store as the question may read it; None if there is none.
             options: Those of the component.
         """
-        with self._beginning:
+        with self._lock:
             if self._is_begun:
                 return
             self._is_begun = True
         try:
             seen = None if options.documents is not None else chunks()
+            if seen is None:
+                self._is_done.set()
+            elif seen.store.is_embedded and not seen.store.is_queried:
+                self._look(seen, options)
+            else:
+                look = threading.Thread(
+                    target=self._look, args=(seen, options), daemon=True
+                )
+                look.start()
         except Exception:  # noqa: BLE001 -- no question fails because of it
-            seen = None
-        if seen is None:
-            return
-        if seen.store.is_embedded and not seen.store.is_queried:
-            self._look(seen, options)
-            return
-        self._thread = threading.Thread(
-            target=self._look, args=(seen, options), daemon=True
-        )
-        self._thread.start()
+            self._is_done.set()
 
     def tell(self, problems: Problems) -> None:
         """Warn once of the findings, as soon as there are any."""
-        if self._thread is not None:
-            self._thread.join(_PATIENCE)
-            if self._thread.is_alive():
-                return
-            self._thread = None
-        if self._found is not None:
-            problems.tell_of_index(self._found)
-            self._found = None
+        if not self._is_begun or not self._is_done.wait(_PATIENCE):
+            return
+        with self._lock:
+            found, self._found = self._found, None
+        if found is not None:
+            problems.tell_of_index(found)
 
     def _look(self, chunks: SearchedChunks, options: ContextOptions) -> None:
         try:
             self._found = judge_sample(chunks, options)
         except Exception:  # noqa: BLE001 -- no question fails because of it
             self._found = None
+        finally:
+            self._is_done.set()
 
 
 def judge_sample(chunks: SearchedChunks, options: ContextOptions) -> str | None:
