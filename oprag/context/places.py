@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from oprag.chunk import Chunk, FullText, Span
+from oprag.context.headed_places import find_under_headings
 from oprag.errors import OpragError
 from oprag.locating import Location, place_some, starts_of
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, N_CHUNKS, as_number
@@ -82,6 +83,7 @@ def _place_document(
     _keep_white_space(source, texts, recorded, locations)
     _find_on_pages(full, chunks, locations)
     _find_by_parents(source, chunks, locations)
+    find_under_headings(source, chunks, locations)
     placed = [
         _apply_location(chunk, location, source, is_right=is_right)
         for chunk, location, is_right in zip(chunks, locations, written, strict=True)
