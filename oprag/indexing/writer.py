@@ -76,12 +76,17 @@ class Snapshot(ChunkStore):
         if wanted is None:
             return self._store.read(ids=ids)
         if self._chunks is None:
-            self._chunks = {}
-            for chunk in self._store.read():
-                key = chunk.metadata.get(DOC_KEY)
-                if isinstance(key, str):
-                    self._chunks.setdefault(key, []).append(chunk)
+            self._chunks = self._read_all()
         return chain.from_iterable(self._chunks.get(key, ()) for key in wanted)
+
+    def _read_all(self) -> dict[str, list[StoredChunk]]:
+        """Return all chunks by document; a reading that fails leaves nothing behind."""
+        chunks: dict[str, list[StoredChunk]] = {}
+        for chunk in self._store.read():
+            key = chunk.metadata.get(DOC_KEY)
+            if isinstance(key, str):
+                chunks.setdefault(key, []).append(chunk)
+        return chunks
 
     def forget(self) -> None:
         """Read the store again when it is asked next."""

@@ -144,6 +144,33 @@ def test_every_document_is_old_or_new_failures_are_named_and_the_next_run_mends(
     assert content(store) == expected(*kept, *wanted)
 
 
+class ReadsInPages(FakeStore):
+    """Looks at all chunks to find those of one document."""
+
+    fails_at = 2
+    """Number of the reading that fails when half is read; the run's state is the first,
+    the comparison with documents the second."""
+
+    def read(self, wanted=None, ids=None):
+        self.fails_at -= 1
+        for number, row in enumerate(super().read(wanted, ids)):
+            if self.fails_at == 0 and number == len(self.rows) // 2:
+                raise OutageError
+            yield row
+
+
+def test_half_of_a_reading_is_not_taken_for_the_store():
+    store = ReadsInPages(list(filled("abc")))
+    wanted = [*full("a"), *changed("b"), *full("c")]
+    writer = FakeWriter(store)
+
+    report = update_index(wanted, store, writer)
+
+    assert (report.unchanged, report.updated) == (("a", "c"), ("b",))
+    assert writer.added == ["b now", "2"]
+    assert content(store) == expected(*wanted)
+
+
 def test_an_outage_is_not_asked_for_every_document_and_says_so():
     wanted = [document(f"{n}", ["x"]) for n in range(1_000)]
     store = FailingStore()
