@@ -39,6 +39,12 @@ Replace: TypeAlias = Literal["document", "same_settings", "all"]
 of the same splitter and settings; or all, even other programs' (added by the run)."""
 
 
+Outcome: TypeAlias = Literal[
+    "added", "updated", "unchanged", "removed", "empty", "kept"
+]
+"""The field of the report that lists a document that did not fail."""
+
+
 RemoveMissing: TypeAlias = bool | Literal["all"]
 """Whether documents that are not given are deleted; `"all"` sets no limit on them."""
 
@@ -121,8 +127,8 @@ class IndexingPlan(NamedTuple):
         return not (self.add or self.delete)
 
     @property
-    def outcome(self) -> str:
-        """The field of the report that lists this document, unless it is removed."""
+    def outcome(self) -> Outcome:
+        """The outcome of this document, unless it is removed."""
         if self.is_empty:
             return "unchanged"
         return "updated" if self.delete or self.unchanged else "added"

@@ -128,7 +128,7 @@ def _list(names: Sequence[str]) -> str:
     return f"{shown} and {more:,} more" if more > 0 else shown
 
 
-def failures(failed: Sequence[FailedDocument]) -> str:
+def describe_failures(failed: Sequence[FailedDocument]) -> str:
     """Return a text that names failed documents, at least one, and the last error."""
     error = failed[-1].error
     words = str(error) if isinstance(error, OpragError) else read_error_message(error)
@@ -140,7 +140,7 @@ def failures(failed: Sequence[FailedDocument]) -> str:
     )
 
 
-def too_many(going: Sequence[str], before: int) -> InvalidOptionError:
+def make_removal_error(going: Sequence[str], before: int) -> InvalidOptionError:
     """Return the error for removing more than half of the documents, or all."""
     message = (
         f"remove_missing=True would delete {len(going):,} of the {before:,} documents "
@@ -162,7 +162,7 @@ def warn_of(report: IndexingReport) -> None:
             "or give what a loader of your framework makes of them, as a list."
         )
     if report.failed:
-        said.append(failures(report.failed))
+        said.append(describe_failures(report.failed))
     if report.kept:
         said.append(
             f"Not given, and kept: {_list(report.kept)}. Others failed or could not "

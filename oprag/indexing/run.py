@@ -19,10 +19,9 @@ Generators decide the work, and `oprag.indexing.update` does it.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from oprag.effects import Effect, Effects
 from oprag.errors import (
@@ -34,18 +33,19 @@ from oprag.errors import (
 from oprag.indexing.given import GivenNames
 from oprag.indexing.plan import (
     IndexingPlan,
+    Outcome,
     RunOptions,
     WantedDocument,
     plan,
     refuse_cut_by_default,
 )
+from oprag.indexing.record import RunRecord
 from oprag.indexing.report import (
     REFUSALS,
     FailedDocument,
     IndexingReport,
     Readable,
-    failures,
-    too_many,
+    make_removal_error,
 )
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writer import ChunkWriter, Snapshot
@@ -54,16 +54,9 @@ from oprag.stores import ChunkStore
 
 T = TypeVar("T")
 
-_IN_A_ROW = 5
-"""After this many failures in a row with one error type, the run stops: the store or
-the embedding is probably down, so the other documents are not tried. Documents that
-nothing is written for, such as unchanged ones, do not end a row."""
 _FATAL = (IndexingError, InvalidOptionError, TokenizerError, Warning)
-"""Errors that are about every document: they end a run at once."""
-_OUTCOMES_OF_GIVEN = ("added", "updated", "unchanged", "empty")
-"""Outcomes of documents that were given."""
-_COUNTS = ("added", "deleted", "unchanged", "foreign")
-"""Counts of chunks."""
+"""Errors that are about every document: they end a run at once. A warning is raised if
+the user has warnings raised as errors."""
 
 
 Requests: TypeAlias = Effects[None]
@@ -79,36 +72,46 @@ DocumentsOrWorkers: TypeAlias = (
 write them. It takes the state of the store before the run, and yields their results."""
 
 
-def indexing_steps(
+def index_given(
     run: Run, given: DocumentsOrWorkers, *, is_part: bool = False
 ) -> Effects[IndexingReport]:
     """Index documents, and end the run, unless this is a part of another run."""
-    for each in given(run.before) if callable(given) else given:
-        if isinstance(each, IndexingReport):
-            run.count_part(each)
-        elif isinstance(each, IndexingError):
-            if each.report is None or not each.report.failed:
-                raise each  # about the store, and no outage
-            run.count_part(each.report)
-            raise run.make_outage_error()
+    items: Iterable[Readable | WorkerResult]
+    items = given(run.before) if callable(given) else given
+    for item in items:
+        if isinstance(item, IndexingReport):
+            run.take_part(item)
+        elif isinstance(item, IndexingError):
+            run.take_stopped_part(item)
         else:
-            yield from run.take_document(each)
+            yield from run.take_document(item)
         run.report_progress()
-    yield from run.flush() if is_part else run.finish_run()
-    return run.report()
+    if is_part:
+        yield from run.write_pending()
+    else:
+        yield from run.finish()
+    return run.record.make_report()
 
 
-class _Planned(NamedTuple):
+class _PlannedDocument(NamedTuple):
     """A document that was compared with the store."""
 
     document: WantedDocument
-    outcome: str
-    """The field of the report that lists it once its changes are written."""
+    outcome: Outcome
+    """Its outcome once its changes are written."""
     changes: IndexingPlan
 
 
 class Run:
-    """Compares documents with a store, and writes the differences."""
+    """Compares documents with a store, and writes the differences.
+
+    Args:
+        store: Reads the store.
+        writer: Writes to the store.
+        options: See `RunOptions`.
+        progress: Is told how many documents are done and how many chunks were written.
+        before: The state of the store before the run; None to read it.
+    """
 
     def __init__(
         self,
@@ -123,33 +126,27 @@ class Run:
         self._options = options
         self._progress = progress
         self.before = before or StoredBefore(store, options)
+        self.record = RunRecord(store.name)
         self._names = GivenNames()
-        self._pending: list[_Planned] = []
-        self._outcomes: dict[str, list[str]] = {
-            key: []
-            for key in ("added", "updated", "unchanged", "removed", "empty", "kept")
-        }
-        self._skipped: list[UnreadableFileError] = []
-        self._failed: list[FailedDocument] = []
-        self._in_a_row: list[type[Exception]] = []
-        self._with_foreign: dict[str, None] = {}  # names of documents, in order
-        self._counts = Counter[str]()
+        self._pending: list[_PlannedDocument] = []
 
     def take_document(self, given: Readable) -> Requests:
         """Take the next document, or the error in its place."""
         if isinstance(given, UnreadableFileError):
             self._names.add_name(given.path)
-            self._skipped.append(given)
+            self.record.skipped.append(given)
             return
         self._names.add_name(given.name)
         if isinstance(given, FailedDocument):
-            self._record_failure(*given)
+            self.record.add_failure(given)
         elif given.chunks:
             yield from self._queue_document(given)
         else:
-            self._outcomes["empty"].append(given.name)
+            self.record.documents["empty"].append(given.name)
 
-    def _queue_document(self, document: WantedDocument, outcome: str = "") -> Requests:
+    def _queue_document(
+        self, document: WantedDocument, outcome: Outcome | None = None
+    ) -> Requests:
         """Compare a document with the store, and write if enough is pending.
 
         If the store fails, the document is tried once more. The pending ones are
@@ -157,38 +154,30 @@ class Run:
 
         Args:
             document: The document.
-            outcome: See `_plan_document`.
+            outcome: Its outcome once it is written; None for that of its changes.
         """
         try:
             planned = yield from self._plan_document(document, outcome)
         except _FATAL:
             raise
         except REFUSALS as error:
-            self._record_failure(document.name, error)
+            self.record.add_failure(FailedDocument(document.name, error))
             return
         except Exception:  # noqa: BLE001 -- any store error; tried once more
-            yield from self.flush()
+            yield from self.write_pending()
             yield from self._retry_alone(document, outcome)
             return
         if planned.changes.is_empty:
             self._record_outcome(planned)
             return
         self._pending.append(planned)
-        all_changes = [each.changes for each in self._pending]
-        sizes = (max(len(each.add), len(each.delete)) for each in all_changes)
-        if sum(sizes) >= self._options.batch_size:
-            yield from self.flush()
+        if self._fills_batch():
+            yield from self.write_pending()
 
     def _plan_document(
-        self, document: WantedDocument, outcome: str
-    ) -> Effects[_Planned]:
-        """Compare a document with the store.
-
-        Args:
-            document: The document.
-            outcome: The field of the report that is to list it; empty for the one that
-                its changes decide.
-        """
+        self, document: WantedDocument, outcome: Outcome | None
+    ) -> Effects[_PlannedDocument]:
+        """Compare a document with the store; see `_queue_document`."""
         key = document_key(document.name)
         read, aread = self._store.read, self._store.aread
         found = yield Effect(partial(read, {key: None}), partial(aread, {key: None}))
@@ -200,28 +189,34 @@ class Run:
         foreign = self.before.foreign(document) if document.chunks else []
         if self._options.replace == "all":
             changes = changes._replace(delete=(*changes.delete, *foreign))
-        elif foreign and document.name not in self._with_foreign:
-            self._with_foreign[document.name] = None
-            self._counts["foreign"] += len(foreign)
+        elif foreign:
+            self.record.add_foreign(document.name, len(foreign))
         if changes.delete and self._writer.cannot_delete:
             raise IndexingError(self._writer.cannot_delete, store=self._store.name)
-        return _Planned(document, outcome or changes.outcome, changes)
+        return _PlannedDocument(document, outcome or changes.outcome, changes)
 
-    def flush(self) -> Requests:
+    def _fills_batch(self) -> bool:
+        """Return whether the chunks that are pending fill a batch."""
+        size = 0
+        for planned in self._pending:
+            size += max(len(planned.changes.add), len(planned.changes.delete))
+        return size >= self._options.batch_size
+
+    def write_pending(self) -> Requests:
         """Write all pending changes; if that fails, each document alone."""
         pending, self._pending = self._pending, []
         try:
-            yield from self._write([each.changes for each in pending])
+            yield from self._write([planned.changes for planned in pending])
         except _FATAL:
             raise
         except Exception:  # noqa: BLE001 -- any store error; each is tried once more
             if isinstance(self._store, Snapshot):
                 self._store.forget()
-            for each in pending:
-                yield from self._retry_alone(each.document, each.outcome)
+            for planned in pending:
+                yield from self._retry_alone(planned.document, planned.outcome)
         else:
-            for each in pending:
-                self._record_outcome(each)
+            for planned in pending:
+                self._record_outcome(planned)
 
     def _write(self, all_changes: Sequence[IndexingPlan]) -> Requests:
         """Add the new chunks of all documents; then delete the old ones."""
@@ -229,19 +224,21 @@ class Run:
         for chunks in self._batches(new):
             add, aadd = self._writer.add, self._writer.aadd
             yield Effect(partial(add, chunks), partial(aadd, chunks))
-            self._counts["added"] += len(chunks)
+            self.record.chunks_added += len(chunks)
             self.report_progress()
         old = [id_ for changes in all_changes for id_ in changes.delete]
         for ids in self._batches(old):
             delete, adelete = self._writer.delete, self._writer.adelete
             yield Effect(partial(delete, ids), partial(adelete, ids))
-            self._counts["deleted"] += len(ids)
+            self.record.chunks_deleted += len(ids)
 
     def _batches(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
         size = self._options.batch_size
         return (items[at : at + size] for at in range(0, len(items), size))
 
-    def _retry_alone(self, document: WantedDocument, outcome: str) -> Requests:
+    def _retry_alone(
+        self, document: WantedDocument, outcome: Outcome | None
+    ) -> Requests:
         """Compare and write one document after a failure; record another failure."""
         try:
             planned = yield from self._plan_document(document, outcome)
@@ -249,77 +246,54 @@ class Run:
         except _FATAL:
             raise
         except Exception as error:  # noqa: BLE001 -- any store error; reported
-            self._record_failure(document.name, error)
+            self.record.add_failure(FailedDocument(document.name, error))
         else:
             self._record_outcome(planned)
 
-    def _record_outcome(self, planned: _Planned) -> None:
-        self._outcomes[planned.outcome].append(planned.document.name)
-        self._counts["unchanged"] += planned.changes.unchanged
-        if planned.outcome != "unchanged":
-            self._in_a_row = []
+    def _record_outcome(self, planned: _PlannedDocument) -> None:
+        self.record.add_outcome(
+            planned.document.name,
+            planned.outcome,
+            chunks_unchanged=planned.changes.unchanged,
+        )
 
-    def _record_failure(self, name: str, error: Exception) -> None:
-        """Record a document that failed.
-
-        Raises:
-            IndexingError: Too many in a row failed.
-        """
-        self._failed.append(FailedDocument(name, error))
-        if isinstance(error, REFUSALS):
-            return
-        kind = type(error)
-        self._in_a_row = [*(k for k in self._in_a_row if k is kind), kind]
-        if len(self._in_a_row) == _IN_A_ROW:
-            raise self.make_outage_error()
-
-    def make_outage_error(self) -> IndexingError:
-        """Return the error for an outage."""
-        said = f"{_IN_A_ROW} documents in a row failed, and the run was stopped. "
-        return self._make_error(said)
-
-    def _make_error(self, said: str) -> IndexingError:
-        message = said + failures(self._failed)
-        error = IndexingError(message, store=self._store.name, report=self.report())
-        error.__cause__ = self._failed[-1].error
-        return error
-
-    def count_part(self, part: IndexingReport) -> None:
-        """Count the results of another process in this run.
+    def take_part(self, part: IndexingReport) -> None:
+        """Take the report of another process on documents of this run.
 
         Raises:
             IndexingError: Too many documents in a row failed.
         """
-        for outcome in _OUTCOMES_OF_GIVEN:
-            self._outcomes[outcome] += getattr(part, outcome)
         failed = [each.name for each in part.failed]
         for name in (*part.added, *part.updated, *part.unchanged, *part.empty, *failed):
             self._names.add_name(name)
-        self._with_foreign |= dict.fromkeys(part.foreign)
-        for count in _COUNTS:
-            self._counts[count] += getattr(part, f"chunks_{count}")
-        if part.added or part.updated:
-            self._in_a_row = []
-            self._failed += part.failed
-            return
-        for each in part.failed:
-            self._record_failure(*each)
+        self.record.add_part(part)
 
-    def finish_run(self) -> Requests:
+    def take_stopped_part(self, error: IndexingError) -> None:
+        """Take the error that stopped another process, and stop.
+
+        Raises:
+            IndexingError: An outage of this run, with all its documents, if documents
+                failed there. Otherwise `error`, which is about the store.
+        """
+        if error.report is None or not error.report.failed:
+            raise error
+        self.take_part(error.report)
+        raise self.record.make_outage_error()
+
+    def finish(self) -> Requests:
         """Write the pending changes; remove missing documents, if asked.
 
         Raises:
             IndexingError: No document could be indexed, or too many in a row failed.
             InvalidOptionError: More than half would be deleted.
         """
-        yield from self.flush()
+        yield from self.write_pending()
         self.report_progress()
-        if self._failed and not any(self._outcomes.values()):
-            raise self._make_error("No document could be indexed. ")
+        self.record.raise_if_all_failed()
         for name in self._choose_removals():
             # A document that is to have no chunks loses those it has.
             yield from self._queue_document(WantedDocument(name, ()), "removed")
-        yield from self.flush()
+        yield from self.write_pending()
 
     def _choose_removals(self) -> list[str]:
         """Return the names of this scope's documents that are not given, or empty.
@@ -331,42 +305,23 @@ class Run:
         """
         if not self._options.remove_missing:
             return []
-        empty = set(map(document_key, self._outcomes["empty"]))
+        empty = set(map(document_key, self.record.documents["empty"]))
         before = self.before.documents()
-        going = sorted(
-            name
-            for key, name in before.items()
-            if key not in self._names or key in empty
-        )
+        going = []
+        for key, name in before.items():
+            if key not in self._names or key in empty:
+                going.append(name)
+        going.sort()
         if self._options.remove_missing == "all":
             return going
-        if self._failed or not all(each.was_opened for each in self._skipped):
-            self._outcomes["kept"] = going
+        all_opened = all(skipped.was_opened for skipped in self.record.skipped)
+        if self.record.failed or not all_opened:
+            self.record.documents["kept"] = going
             return []
         if 2 * len(going) > len(before):
-            raise too_many(going, len(before))
+            raise make_removal_error(going, len(before))
         return going
-
-    def report(self) -> IndexingReport:
-        """Return the report of all work so far."""
-        counts = self._counts
-        outcomes: dict[str, Any] = {
-            outcome: tuple(sorted(names) if outcome == "removed" else names)
-            for outcome, names in self._outcomes.items()
-        }
-        return IndexingReport(
-            **outcomes,
-            skipped=tuple(self._skipped),
-            failed=tuple(self._failed),
-            foreign=tuple(self._with_foreign),
-            chunks_foreign=counts["foreign"],
-            chunks_added=counts["added"],
-            chunks_deleted=counts["deleted"],
-            chunks_unchanged=counts["unchanged"],
-        )
 
     def report_progress(self) -> None:
         """Report the progress of the run."""
-        done = len(self._skipped) + len(self._failed)
-        done += sum(len(self._outcomes[key]) for key in _OUTCOMES_OF_GIVEN)
-        self._progress(done, self._counts["added"])
+        self._progress(self.record.documents_done, self.record.chunks_added)

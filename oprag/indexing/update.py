@@ -30,7 +30,7 @@ from oprag.indexing.report import (
     ShowProgress,
     warn_of,
 )
-from oprag.indexing.run import DocumentsOrWorkers, Run, indexing_steps
+from oprag.indexing.run import DocumentsOrWorkers, Run, index_given
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writer import ChunkWriter, IndexTarget, finish_in_thread
 from oprag.stores import ChunkStore
@@ -127,7 +127,7 @@ def update_steps(
         closing((yield from acquire_lock(store, writer.written))),
     ):
         run = Run(store, writer, run_options, progress)
-        report = yield from indexing_steps(run, documents)
+        report = yield from index_given(run, documents)
     progress.end(report)
     return report
 
@@ -145,4 +145,4 @@ def write_part(
     the same document.
     """
     run = Run(store, writer, RunOptions(**options), before=before)
-    return run_effects(indexing_steps(run, documents, is_part=True))
+    return run_effects(index_given(run, documents, is_part=True))
