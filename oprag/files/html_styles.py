@@ -38,6 +38,7 @@ _FOR_SCREENS = re.compile(
 _AT_RULE = re.compile(r"@[^{;]*(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\})")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _RULE = re.compile(r"([^{}]*)\{([^{}]*)\}")
+_DECLARATION = re.compile(r"([\w-]+)\s*:([^;]*)")
 _COMPOUND = re.compile(r"([A-Za-z][\w-]*|\*)?((?:[.#][\w-]+|\[\d+\])*)\Z")
 _NAME = re.compile(r"[.#][\w-]+")
 _NUMBER = re.compile(r"\[(\d+)\]")
@@ -119,12 +120,12 @@ class Styles:
                 return True
         if _SHRUNK.search(own) and not _GROWS.search(own):
             return True
-        for said in self._said_of(element, own):
-            if _HIDES.search(said):
-                return not ("transparent" in said and _MOVES.search(said))
-            if _SHOWS.search(said):
-                return False
-        return False
+        said = self._said_of(element, own)
+        if not any(map(_HIDES.search, said)):
+            return False
+        holds = _choose(said)
+        is_later_seen = "transparent" in holds and _MOVES.search(holds)
+        return bool(_HIDES.search(holds)) and not is_later_seen
 
     def numbers(self, element: Any) -> str:
         """Return how the items of a list are numbered; empty if no style says it."""
@@ -156,6 +157,22 @@ class Styles:
         ]
         found.sort(key=lambda rule: (rule.weight, rule.order), reverse=True)
         return [own, *(rule.said for rule in found)]
+
+
+def _choose(said: Sequence[str]) -> str:
+    """Return of several declarations of one property the one that holds.
+
+    Args:
+        said: The declarations of each rule for an element, as they count.
+    """
+    holds: dict[str, str] = {}
+    for is_important in (True, False):
+        for rule in said:
+            for name, value in reversed(_DECLARATION.findall(rule)):
+                if ("!" in value) is is_important:
+                    name = name.lower().replace("decoration-line", "decoration")  # noqa: PLW2901
+                    holds.setdefault(name, value.strip())
+    return ";".join(f"{name}:{value}" for name, value in holds.items())
 
 
 def _has_one_colour(said: str) -> bool:
