@@ -7,15 +7,15 @@ import datetime as dt
 import io
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from oprag.files.bodies import Body, Landmark, as_row, damaged, join_pieces
+from oprag.files.columns import head_rows
 from oprag.files.ods_looks import read_ods_looks
 from oprag.files.sheet_looks import Looks, read_looks
 from oprag.files.text import NoTextError, decode_or_guess, name_guess
 from oprag.optional import require
-from oprag.splitting import name_columns
 
 _LONGEST_WHOLE = 1e16
 """Up to here whole numbers are written with all of their digits."""
@@ -87,7 +87,7 @@ def _read_sheet(sheet: Any, looks: Looks | None) -> Body:
     numbered = [*enumerate(texts, first + 1)]
     if looks is not None:
         numbered, notice = _leave_out(numbered, left, looks, sheet.name)
-    body = join_pieces(_place_rows(numbered, as_row))
+    body = join_pieces(_place_rows(numbered))
     return body._replace(name=f'sheet "{sheet.name}"', notice=notice)
 
 
@@ -149,17 +149,13 @@ def _repeat_down(
 
 
 def _place_rows(
-    rows: Sequence[tuple[int, Sequence[str]]], write: Any
+    rows: Sequence[tuple[int, Sequence[str]]],
 ) -> Iterator[tuple[str, Landmark]]:
-    """Return rows that hold something; the first of several values heads the others."""
-    columns: str | None = None
-    for number, row in rows:
-        if not any(row):
-            continue
-        heading = columns
-        if columns is None and sum(map(bool, row)) > 1:
-            columns = name_columns("", as_row(row))
-        yield write(row), Landmark(0, heading=heading, unit=("row", number))
+    """Return rows that hold something, under the names of their columns."""
+    headings = head_rows(row for _, row in rows)
+    for (number, row), heading in zip(rows, headings, strict=True):
+        if any(row):
+            yield as_row(row), Landmark(0, heading=heading, unit=("row", number))
 
 
 def _write(value: Any) -> str:
@@ -172,26 +168,25 @@ def _write(value: Any) -> str:
 
 
 def read_csv(data: bytes) -> list[Body]:
-    """Read a CSV unchanged; each row is a landmark, the first one their heading.
+    """Read a CSV unchanged; each row is a landmark, under the names of its columns.
 
     Raises:
         NoTextError: It is no text.
     """
     text = decode_or_guess(data)
     dialect, separator = _find_form(text[:_SAMPLE])
-    landmarks: list[Landmark] = []
-    columns: str | None = None
     lines = io.StringIO(text, newline="")
-    start = 0
+    starts = [0]
     rows = csv.reader(_Counted(lines), dialect, delimiter=separator)
     # It holds for all threads: to set it back would stop those that still read.
     csv.field_size_limit(_LONGEST_VALUE)
-    for number, row in enumerate(rows, 1):
-        landmarks.append(Landmark(start, heading=columns, unit=("row", number)))
-        if columns is None and sum(map(bool, row)) > 1:
-            columns = name_columns("", as_row(row))
-        start = lines.tell()
-    return [Body(text, landmarks=tuple(landmarks), notice=name_guess(data))]
+    headings = [*head_rows(_note_ends(rows, lines, starts))]
+    placed = zip(starts, headings, strict=False)  # the last row's end is in `starts`
+    landmarks = tuple(
+        Landmark(start, heading=heading, unit=("row", number))
+        for number, (start, heading) in enumerate(placed, 1)
+    )
+    return [Body(text, landmarks=landmarks, notice=name_guess(data))]
 
 
 def _find_form(sample: str) -> tuple[Any, str]:
@@ -201,6 +196,15 @@ def _find_form(sample: str) -> tuple[Any, str]:
     except csv.Error:  # a title may stand above the table
         return csv.excel, max(_SEPARATORS, key=sample.count)
     return dialect, dialect.delimiter
+
+
+def _note_ends(
+    rows: Iterable[list[str]], lines: io.StringIO, ends: list[int]
+) -> Iterator[list[str]]:
+    """Return rows, and add to `ends` where each ends in the text."""
+    for row in rows:
+        ends.append(lines.tell())
+        yield row
 
 
 class _Counted:

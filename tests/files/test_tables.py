@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 from xlsxwriter import Workbook
 
-from oprag.files import read_file, tables
+from oprag.files import columns, read_file, tables
 
 
 def _change(folder: Path, *changes: tuple[bytes, bytes]) -> None:
@@ -133,12 +133,12 @@ def test_csv_in_two_threads_have_long_values(monkeypatch):
             first.result(10)
         return row
 
-    monkeypatch.setattr(tables, "name_columns", name_columns)
+    monkeypatch.setattr(columns, "name_columns", name_columns)
     csv.field_size_limit(131_072)
     with ThreadPoolExecutor(2) as threads:
         first = threads.submit(tables.read_csv, b"1,A\n")
         first_reads.wait(10)
-        long = b"2,B\n3,%s\n" % (b"C" * 200_000)
+        long = b"2,B\n3,C\n4,%s\n" % (b"D" * 200_000)
         second = threads.submit(tables.read_csv, long)
 
-    assert len(second.result()[0].landmarks) == 2
+    assert len(second.result()[0].landmarks) == 3
