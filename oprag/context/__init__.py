@@ -23,6 +23,7 @@ from oprag.context.options import (
     Widen,
     check_option,
 )
+from oprag.context.ordinals import count_unnumbered
 from oprag.context.passages import read_passages, single_passage
 from oprag.context.places import locate_hits
 from oprag.context.problems import Problems, warn
@@ -55,6 +56,7 @@ __all__ = [
     "check_widening",
     "cite_text",
     "count_seeds",
+    "count_unnumbered",
     "headers",
     "load_texts_then",
     "locate_hits",

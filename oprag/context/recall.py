@@ -29,6 +29,7 @@ from typing import NamedTuple
 
 from oprag.chunk import Chunk, Span
 from oprag.context.budget import count_seeds
+from oprag.context.ordinals import number_in_order
 from oprag.context.pieces import is_sliceable, scope_of, slice_of
 
 # Chosen by leaving out one public question set at a time: `benchmarks/recall.md`.
@@ -97,14 +98,14 @@ def split_into_segments(
 
     Args:
         members: Best first. Those whose text does not have the length of their span
-            stay whole, by their ordinals if they have any.
+            stay whole, in the order of their positions (`number_in_order`).
         lenders: Ranks of the candidates that have worth, and lend it.
     """
     if is_sliceable(members[0]):
         spans = [chunk.span or Span(0, 0) for chunk in members]
     else:  # all of the mean length
         mean = max(1, sum(len(chunk.text) for chunk in members) // len(members))
-        ordinals = [int(c.position[-1]) if c.position else 0 for c in members]
+        ordinals = number_in_order(members)
         spans = [Span(mean * each, mean * (each + 1)) for each in ordinals]
     cuts = sorted({place for span in spans for place in span})
     numbers = {place: number for number, place in enumerate(cuts)}

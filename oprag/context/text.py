@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from oprag.chunk import Chunk, Passage
 from oprag.context.options import check_option
+from oprag.context.ordinals import find_own_number
 from oprag.documents import check_entries
 from oprag.marks import GAP_MARK, escape_marks
-from oprag.metadata import CHUNK_INDEX, as_number
 from oprag.result_key import read_written
 
 
@@ -99,15 +99,18 @@ def gap_between(before: Passage, after: Passage) -> bool:
     )
 
 
-def number_text(chunk: Chunk, text: str) -> str:
+def number_text(chunk: Chunk, text: str, number: int | None = None) -> str:
     """Return the text to send for a chunk, after a number for its place.
 
     The number ascends with the place in the document. It is the `chunk_index` of the
     metadata, or else the beginning of the chunk that its position names (a character,
-    an ordinal, a page). A chunk without a position has none. No line of the text can be
-    taken for another such number.
+    an ordinal, a page). No line of the text can be taken for another such number.
+
+    Args:
+        chunk: The chunk. Without a position that is a whole number it has no number.
+        text: Its text as sent.
+        number: The number to write instead, see `count_unnumbered`.
     """
-    number = as_number(chunk.metadata.get(CHUNK_INDEX))
-    if number is None and chunk.position:
-        number = int(chunk.position[min(1, len(chunk.position) - 1)])
+    if number is None:
+        number = find_own_number(chunk)
     return text if number is None else f"[Chunk {number}] {escape_marks(text)}"

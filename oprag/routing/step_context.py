@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -13,6 +13,7 @@ from oprag.context import (
     CandidateTail,
     ContextOptions,
     arrange,
+    count_unnumbered,
     number_text,
     too_small,
     write_place,
@@ -153,8 +154,7 @@ def context_of_chunks(
     by_rank = options.context.order == "rank"
     sent_text = options.sent_text
     if by_rank:
-        sent = sent_text or (lambda _, text: text)
-        sent_text = lambda chunk, text: number_text(chunk, sent(chunk, text))  # noqa: E731 -- shorter than a def
+        sent_text = _number_chunks(hits, options)
     limits = tokens, size.room()
     budget = min((limit for limit in limits if limit is not None), default=None)
     while True:
@@ -180,6 +180,26 @@ def context_of_chunks(
         note=_CUT if cut else None,
         problems=arranged.problems,
     )
+
+
+def _number_chunks(
+    hits: Sequence[Hit], options: RouteOptions
+) -> Callable[[Chunk, str], str]:
+    """Return the function that writes each chunk as sent, after its number."""
+    sent_text, numbers = options.sent_text, dict[Hashable, int]()
+    if options.context.position_keys is not None:  # others are whole numbers
+        every = replace(
+            options.context, token_budget=None, selection="budget", merge=False
+        )
+        passages = arrange(hits, every).passages
+        numbers = count_unnumbered([passage.chunks[0] for passage in passages])
+
+    def write_numbered(chunk: Chunk, text: str) -> str:
+        sent = text if sent_text is None else sent_text(chunk, text)
+        number = numbers.get((chunk.document_key, chunk.position))
+        return number_text(chunk, sent, number)
+
+    return write_numbered
 
 
 def chunks_of_documents(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]:

@@ -3,7 +3,7 @@
 import pytest
 
 from oprag.chunk import Chunk
-from oprag.context import number_text
+from oprag.context import count_unnumbered, number_text
 
 
 @pytest.mark.parametrize(
@@ -23,5 +23,17 @@ def test_the_number_is_the_index_else_where_it_begins(position, metadata, number
     assert number_text(chunk, "as sent") == f"[Chunk {number}] as sent"
 
 
-def test_a_chunk_without_a_number_stays_as_it_is():
-    assert number_text(Chunk("t", "a", 0), "t") == "t"
+@pytest.mark.parametrize("position", [None, (0.5,), ("b",)])
+def test_a_chunk_without_a_whole_number_stays_as_it_is(position):
+    assert number_text(Chunk("t", "a", 0, position), "t") == "t"
+
+
+AT = 0.9, 0.1, 2
+
+
+def test_chunks_without_whole_numbers_are_counted_in_their_document():
+    a, b, c = (Chunk(text, "d", 0, (at,)) for text, at in zip("abc", AT, strict=True))
+    other = Chunk("x", "e", 0, (7,))
+
+    numbers = count_unnumbered([a, b, c, other])
+    assert numbers == {("d", (0.1,)): 0, ("d", (0.9,)): 1, ("d", (2,)): 2}

@@ -51,6 +51,30 @@ def test_worth_is_not_lent_to_another_document_or_page():
     assert ranks == ["dNone", "eNone", "eNone", "d7"]
 
 
+@pytest.mark.parametrize(
+    "places",
+    [
+        [f"1718041234.000{n}00" for n in (3, 1, 2)],
+        [0.9, 0.1, 0.5],
+        ["2024-01-03", "2024-01-01", "2024-01-02"],
+        [("c",), ("a",), ("b",)],
+    ],
+)
+def test_no_text_is_lost_whatever_the_positions_are(places):
+    metadatas = [{"source": "s", "at": place} for place in places]
+    given = {"position_keys": lambda m: m["at"], "selection": "recall"}
+    if not isinstance(places[0], tuple):
+        given["position_keys"] = "at"
+    kept = order_context(["c", "a", "b"], metadatas, token_budget=50, **given)
+    assert [passage.text for passage in kept] == ["a", "b", "c"]
+
+
+def test_no_text_of_a_page_without_order_is_lost():
+    hits = [Hit(text, {"source": "s", "page": 3}) for text in ("one", "two", "three")]
+    options = ContextOptions(selection="recall", token_budget=50, on_problem="warn")
+    assert len(arrange(hits, options).passages) == 3
+
+
 def test_ordinals_have_neighbours_too():
     def at(rank, index):
         return Chunk(f"t{index}", "d", rank, (0, index))

@@ -11,7 +11,7 @@ from oprag.chunk import FullText, Hit
 from oprag.context import ContextOptions
 from oprag.errors import ContextWindowError
 from oprag.routing import Excerpt, RouteOptions
-from oprag.routing.step_context import context_of_documents
+from oprag.routing.step_context import context_of_chunks, context_of_documents
 from oprag.tokens import resolve_token_counter
 
 WORDS = resolve_token_counter(lambda text: len(text.split()))
@@ -38,6 +38,18 @@ def cut(documents, hits, window, *, counter=WORDS, named=False):
         steps=(), context=ContextOptions(token_counter=counter), named=named
     )
     return context_of_documents(documents, hits, options, size)
+
+
+@pytest.mark.parametrize("days", [("03", "01", "02"), ("0.9", "0.1", "0.5")])
+def test_chunks_at_dates_or_fractions_are_numbered_in_their_order(days):
+    at = [day if "." in day else f"2024-01-{day}" for day in days]
+    hits = [Hit(t, {"source": "a", "at": a}) for t, a in zip("cab", at, strict=True)]
+    context = ContextOptions(token_counter=WORDS, order="rank", position_keys="at")
+    size = PromptSize(lambda values: WORDS(values["context"]), None, 0)
+    options = RouteOptions(steps=(), context=context)
+
+    text = context_of_chunks(hits, options, size, 30).text
+    assert text.split("\n\n") == ["[Chunk 2] c", "[Chunk 0] a", "[Chunk 1] b"]
 
 
 def test_documents_that_fit_are_whole():
