@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from oprag.files.text import NoTextError
 from oprag.landmarks import Landmarks, as_metadata, name_units
-from oprag.splitting import find_sections
+from oprag.splitting import Heading, find_sections
 
 
 class Landmark(NamedTuple):
@@ -36,13 +36,24 @@ class Body(NamedTuple):
 Read = Callable[[bytes], "list[Body]"]
 
 
-def with_headings(text: str, name: str = "", notice: str = "") -> Body:
-    """Return a text in Markdown with its headings as landmarks."""
-    return Body(text, name, tuple(_landmarks(text)), notice)
+def with_headings(
+    text: str,
+    headings: Sequence[Heading] | None = None,
+    *,
+    name: str = "",
+    notice: str = "",
+) -> Body:
+    """Return a text with its headings as landmarks.
 
-
-def _landmarks(text: str) -> Iterable[Landmark]:
-    return (Landmark(start, heading=path) for start, path in find_sections(text))
+    Args:
+        text: The text.
+        headings: Those that its reader knows, ascending; None to read it as Markdown.
+        name: The usual name of this part.
+        notice: Says which parts of the file were not read.
+    """
+    sections = find_sections(text, headings)
+    landmarks = tuple(Landmark(start, heading=path) for start, path in sections)
+    return Body(text, name, landmarks, notice)
 
 
 def join_pieces(pieces: Iterable[tuple[str, Landmark]], gap: str = "\n") -> Body:

@@ -72,12 +72,13 @@ def _chapters(packed: zipfile.ZipFile) -> list[Body]:
         if item.get("linear") == "no":
             continue
         try:
-            text = shown_text(decode_page(packed.read(file)), document=True).body
+            shown = shown_text(decode_page(packed.read(file)), document=True)
         except (NoTextError, KeyError):  # KeyError: there is no such file
             refused += 1
             continue
-        if text.strip():
-            bodies.append(with_headings(text, f"chapter {len(bodies) + 1}"))
+        if shown.body:
+            name = f"chapter {len(bodies) + 1}"
+            bodies.append(with_headings(shown.body, shown.headings, name=name))
     if refused and bodies:
         are = "is" if refused == 1 else "are"
         chapters = f"{refused} of {len(bodies) + refused} chapters"

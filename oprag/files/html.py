@@ -8,13 +8,15 @@ like a line around a text.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from oprag.files.bodies import Body, with_headings
 from oprag.files.html_lines import Line, read_lines
 from oprag.files.html_repairs import close_elements, find_unclosed, flatten
 from oprag.files.text import decode_or_guess, name_guess
 from oprag.optional import require
+from oprag.splitting import Heading
 from oprag.tokens import encodable
 
 _DECLARED = (
@@ -47,9 +49,11 @@ class Shown(NamedTuple):
     """The title in the window's bar; empty if it has none."""
     body: str
     """The text on the page itself."""
+    headings: tuple[Heading, ...] = ()
+    """Those of the body."""
 
 
-def html_text(data: bytes) -> str:
+def read_page(data: bytes) -> Body:
     """Read the text of a page: its title, unless the text begins with it, and the text.
 
     Headings are as in Markdown, rows of tables too; items of lists have their numbers.
@@ -66,17 +70,20 @@ def html_text(data: bytes) -> str:
     page = close_elements(decode_page(data))
     root = _parse(page)
     if root is None:
-        return ""
+        return Body("")
     title = _title(root)
     unclosed = find_unclosed(page)
     lines = read_lines(root, document=True, unclosed=unclosed)
     hidden = read_lines(root, document=True, hidden=True, unclosed=unclosed)
     if 2 * _count(lines) < _count(hidden) > _PAGE:  # until a script shows it
         lines = hidden
-    body = _join(_leave_out_around(lines, root))
+    text, headings = _join(_leave_out_around(lines, root))
     # Most pages repeat their title as the first heading.
-    repeated = body.partition("\n")[0].lstrip("# ") == title
-    return body if repeated or not title else f"{title}\n\n{body}".strip()
+    if title and text.partition("\n")[0].lstrip("# ") != title:
+        before = f"{title}\n\n"
+        text = (before + text).strip()
+        headings = _shift(headings, len(before))
+    return with_headings(text, headings, notice=name_guess(data, _declared(data)))
 
 
 def shown_text(page: str, *, document: bool = False) -> Shown:
@@ -87,7 +94,7 @@ def shown_text(page: str, *, document: bool = False) -> Shown:
 
     Args:
         page: The page.
-        document: Read it as a document: see `html_text`. All of it is read.
+        document: Read it as a document: see `read_page`. All of it is read.
 
     Raises:
         MissingDependencyError: lxml is not installed.
@@ -97,7 +104,7 @@ def shown_text(page: str, *, document: bool = False) -> Shown:
     if root is None:
         return Shown("", "")
     lines = read_lines(root, document=document, unclosed=find_unclosed(page))
-    return Shown(_title(root), _join(lines))
+    return Shown(_title(root), *_join(lines))
 
 
 def decode_page(data: bytes) -> str:
@@ -109,11 +116,6 @@ def decode_page(data: bytes) -> str:
         NoTextError: They are in another one.
     """
     return encodable(decode_or_guess(data, _declared(data)))
-
-
-def name_page_guess(data: bytes) -> str:
-    """Say that the encoding of a page is a guess; empty if it is not."""
-    return name_guess(data, _declared(data))
 
 
 def _declared(data: bytes) -> str | None:
@@ -146,8 +148,22 @@ def _title(root: Any) -> str:
     return "" if found is None else _SPACE.sub(" ", found.text_content()).strip()
 
 
-def _join(lines: Sequence[Line]) -> str:
-    return "".join(line.gap + line.whole for line in lines).strip()
+def _join(lines: Sequence[Line]) -> tuple[str, tuple[Heading, ...]]:
+    """Return the text of lines, and its headings."""
+    text = "".join(line.gap + line.whole for line in lines)
+    headings = []
+    at = 0
+    for line in lines:
+        at += len(line.gap + line.prefix)
+        if line.level:
+            headings.append(Heading(at, line.text, line.level))
+        at += len(line.text)
+    return text.strip(), _shift(headings, len(text.lstrip()) - len(text))
+
+
+def _shift(headings: Iterable[Heading], by: int) -> tuple[Heading, ...]:
+    """Return the headings of a text before which so many characters were put."""
+    return tuple(each._replace(start=each.start + by) for each in headings)
 
 
 def _leave_out_around(lines: list[Line], root: Any) -> list[Line]:

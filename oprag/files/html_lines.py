@@ -53,6 +53,8 @@ class Line:
     """Characters of it that are links."""
     prefix: str = ""
     """The marks of a heading, or the number of an item."""
+    level: int = 0
+    """The level of a heading; 0 if it is none."""
     parts: list[str] = field(default_factory=list)
 
     @property
@@ -143,7 +145,9 @@ class _Reader:
             if self._is_around(element):
                 self._around.append(element)
             if _HEADING.fullmatch(tag):
-                self._open_line().prefix += "#" * int(tag[1]) + " "
+                line = self._open_line()
+                line.level = int(tag[1])
+                line.prefix += "#" * line.level + " "
             elif tag == "li" and (number := self._numbers.of(element)):
                 self._open_line().prefix += f"{number} "
         self._links += tag == "a"
@@ -158,7 +162,7 @@ class _Reader:
         line = self.lines[-1]
         is_empty = not any(part.strip() for part in line.parts)
         if is_empty and (tag == "li" or _HEADING.fullmatch(tag)):
-            line.prefix = ""
+            line.prefix, line.level = "", 0
         self._links -= tag == "a" and self._links > 0
         self._preformatted -= tag == "pre" and self._preformatted > 0
         if tag != "br":

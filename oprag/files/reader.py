@@ -14,14 +14,13 @@ from oprag.errors import MissingDependencyError, UnreadableFileError
 from oprag.files.bodies import Body, Landmark, Read, with_headings
 from oprag.files.books import read_epub, read_notebook
 from oprag.files.captions import read_captions
-from oprag.files.html import html_text, name_page_guess
+from oprag.files.html import read_page
 from oprag.files.mails import read_mail
 from oprag.files.pdf import name_unread_pages, pdf_pages
 from oprag.files.slides import read_slides
 from oprag.files.tables import read_csv, read_sheets
 from oprag.files.text import NoTextError, decode, name_bad_characters
-from oprag.files.word import word_text
-from oprag.files.word_parts import name_unread_parts
+from oprag.files.word import read_word
 from oprag.files.worker import within_limits
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml")
@@ -30,14 +29,11 @@ _SHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 
 def _read_html(data: bytes) -> list[Body]:
-    return [with_headings(html_text(data), notice=name_page_guess(data))]
+    return [read_page(data)]
 
 
 def _read_word(data: bytes) -> list[Body]:
-    text, notice = word_text(data), name_unread_parts(data)
-    if notice and not text.strip():
-        raise NoTextError(f"holds no text: {notice}")
-    return [with_headings(text, notice=notice)]
+    return [read_word(data)]
 
 
 def _read_markdown(data: bytes) -> list[Body]:

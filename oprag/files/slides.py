@@ -12,6 +12,7 @@ from oprag.files.equations import OFFICE, write_office_math, write_raised
 from oprag.files.html_lists import write_number
 from oprag.files.packed_xml import parse_xml
 from oprag.optional import require
+from oprag.splitting import Heading
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
@@ -37,30 +38,33 @@ def read_slides(data: bytes) -> list[Body]:
         made = library.Presentation(io.BytesIO(data))
         size = made.slide_width, made.slide_height
         read = [
-            (number, slide.element.get("show") == "0", "\n".join(_lines(slide, size)))
-            for number, slide in enumerate(made.slides, 1)
+            (slide.element.get("show") == "0", _read_slide(slide, f"slide {at}", size))
+            for at, slide in enumerate(made.slides, 1)
         ]
     except Exception as error:  # a damaged file makes the library raise anything
         raise damaged("a presentation") from error
-    hidden = [str(number) for number, is_hidden, _ in read if is_hidden]
+    hidden = [str(at) for at, (is_hidden, _) in enumerate(read, 1) if is_hidden]
     are = "is" if len(hidden) == 1 else "are"
     notice = f"{len(hidden)} of {len(read)} slides {are} hidden ({', '.join(hidden)})"
-    bodies = [
-        with_headings(text, f"slide {number}")
-        for number, is_hidden, text in read
-        if text.strip() and not is_hidden
-    ]
+    bodies = [body for is_hidden, body in read if body.text.strip() and not is_hidden]
     if hidden and bodies:
         bodies[0] = bodies[0]._replace(notice=notice)
     return bodies
 
 
-def _lines(slide: Any, size: tuple[int, int]) -> Iterator[str]:
+def _read_slide(slide: Any, name: str, size: tuple[int, int]) -> Body:
     _choose(slide.element)
     title = slide.shapes.title
-    written = "" if title is None else " ".join(_texts(title.text_frame)).strip()
-    if written:
-        yield f"# {' '.join(written.split())}\n"
+    written = "" if title is None else " ".join(_texts(title.text_frame))
+    written = " ".join(written.split())
+    marked = [f"# {written}\n"] if written else []
+    text = "\n".join([*marked, *_lines(slide, title, size)])
+    headings = [Heading(len("# "), written, 1)] if written else []
+    return with_headings(text, headings, name=name)
+
+
+def _lines(slide: Any, title: Any, size: tuple[int, int]) -> Iterator[str]:
+    """Return the lines of a slide below its title."""
     for shape in slide.shapes:
         is_title = title is not None and shape.shape_id == title.shape_id
         if not is_title and _is_on_slide(shape, size):

@@ -9,10 +9,10 @@ import zlib
 from xml.parsers.expat import ExpatError
 from zipfile import BadZipFile
 
-from oprag.files.bodies import damaged
+from oprag.files.bodies import Body, damaged, with_headings
 from oprag.files.html import shown_text
 from oprag.files.text import NoTextError
-from oprag.files.word_parts import complete_word
+from oprag.files.word_parts import complete_word, name_unread_parts
 from oprag.optional import require
 from oprag.tokens import encodable
 
@@ -33,7 +33,7 @@ def _complaints() -> tuple[type[BaseException], ...]:
     return (*_COMPLAINTS, etree.LxmlError)
 
 
-def word_text(data: bytes) -> str:
+def read_word(data: bytes) -> Body:
     """Read the text of a Word file (.docx).
 
     Headings are as in Markdown, a table has a line for each row, paragraphs and
@@ -43,7 +43,7 @@ def word_text(data: bytes) -> str:
 
     Raises:
         MissingDependencyError: mammoth or lxml is not installed.
-        NoTextError: It is damaged, or locked.
+        NoTextError: It is damaged, or locked, or none of its parts with text is read.
     """
     mammoth = require("mammoth", extra="cli", purpose="Reading Word files")
     # A picture would become characters, millions of them.
@@ -59,4 +59,8 @@ def word_text(data: bytes) -> str:
     # A table in Word holds data; on a page this is not certain.
     page = page.replace("<table>", '<table role="table">')
     page = _BACK.sub("", page)
-    return shown_text(encodable(page), document=True).body
+    shown = shown_text(encodable(page), document=True)
+    notice = name_unread_parts(data)
+    if notice and not shown.body:
+        raise NoTextError(f"holds no text: {notice}")
+    return with_headings(shown.body, shown.headings, notice=notice)

@@ -1,9 +1,9 @@
-"""Headings of a text in Markdown, and the path of headings to each of its places."""
+"""Headings of a text, and the path of headings to each of its places."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 _HEADING = re.compile(
@@ -18,6 +18,7 @@ _HEADING = re.compile(
     r"|(?P<table>(?:^\|.*\|[ \t\r]*(?:\n|\Z)){2,})",
     re.MULTILINE,
 )
+_TABLE = re.compile(r"(?:^\|.*\|[ \t\r]*(?:\n|\Z)){2,}", re.MULTILINE)
 _CELLS = re.compile(r"(?<!\\)\|")
 _LONGEST = 120
 """Characters of a heading in a path."""
@@ -43,43 +44,69 @@ class Section(NamedTuple):
     its first row follows: `Prices: Year | Coal`."""
 
 
+class _Table(NamedTuple):
+    """Lines of a text that are the rows of a table."""
+
+    start: int
+    second: int
+    """Where its second row begins."""
+    end: int
+    """Where the line after it begins."""
+
+
 def find_headings(text: str) -> list[Heading]:
     """Return the headings of a text in Markdown."""
-    return [*filter(None, map(_read_heading, _HEADING.finditer(text)))]
+    return [each for each in _read_markdown(text) if isinstance(each, Heading)]
 
 
-def _read_heading(match: re.Match[str]) -> Heading | None:
-    """Return the heading that was found; None for anything else."""
-    if match["title"]:
-        return Heading(match.start("title"), match["title"], len(match["marks"]))
-    if match["underlined"]:
-        level = 1 if match["top"] else 2
-        return Heading(match.start(), match["underlined"].strip(), level)
-    return None
+def _read_markdown(text: str) -> Iterator[Heading | _Table]:
+    for match in _HEADING.finditer(text):
+        if match["title"]:
+            yield Heading(match.start("title"), match["title"], len(match["marks"]))
+        elif match["underlined"]:
+            level = 1 if match["top"] else 2
+            yield Heading(match.start(), match["underlined"].strip(), level)
+        elif match["table"]:
+            yield _read_table(match)
 
 
-def find_sections(text: str) -> list[Section]:
-    """Return where in a text in Markdown the path of headings changes."""
-    return [*_sections(text)]
+def _read_table(match: re.Match[str]) -> _Table:
+    start, end = match.span()
+    return _Table(start, match.string.index("\n", start) + 1, end)
 
 
-def _sections(text: str) -> Iterator[Section]:
+def find_sections(
+    text: str, headings: Sequence[Heading] | None = None
+) -> list[Section]:
+    """Return where in a text the path of headings changes.
+
+    Args:
+        text: The text. Its tables have rows like `| a | b |`.
+        headings: Its headings, ascending; None to read it as Markdown.
+    """
+    if headings is None:
+        return [*_sections(text, _read_markdown(text))]
+    marks: list[Heading | _Table] = [*headings]
+    marks += map(_read_table, _TABLE.finditer(text))
+    return [*_sections(text, sorted(marks, key=lambda each: each.start))]
+
+
+def _sections(text: str, marks: Iterable[Heading | _Table]) -> Iterator[Section]:
     titles: dict[int, str] = {}
     path = ""
-    for match in _HEADING.finditer(text):
-        heading = _read_heading(match)
-        if heading is not None:
-            level = heading.level
-            titles = {at: title for at, title in titles.items() if at < level}
-            titles[level] = _shorten(heading.title)
+    line = 0
+    for mark in marks:
+        if isinstance(mark, Heading):
+            titles = {at: title for at, title in titles.items() if at < mark.level}
+            titles[mark.level] = _shorten(mark.title)
             path = BETWEEN.join(titles[at] for at in sorted(titles))
-            yield Section(match.start(), path)
-        elif match["table"]:
-            first = match["table"].partition("\n")[0]
-            if sum(map(bool, _cells(first))) > 1:  # one alone is a title
-                named = name_columns(path, first)
-                yield Section(match.start() + len(first) + 1, named)
-                yield Section(match.end(), path)
+            line = max(line, text.rfind("\n", line, mark.start) + 1)
+            yield Section(line, path)
+            continue
+        first = text[mark.start : mark.second]
+        if sum(map(bool, _cells(first))) > 1:  # one alone is a title
+            yield Section(mark.second, name_columns(path, first))
+            yield Section(mark.end, path)
 
 
 def name_columns(path: str, row: str) -> str:

@@ -3,13 +3,13 @@
 import pytest
 
 from oprag.files import read_file
-from oprag.files.html import html_text
+from oprag.files.html import read_page
 
 BODY = f"<p>{'The harbour opened in May, and a ship brought coal. ' * 6}</p>"
 
 
 def read(page: str) -> str:
-    return html_text(page.encode())
+    return read_page(page.encode()).text
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_the_styles_of_a_page_are_followed_where_they_are_certain(rules, seen):
 def test_a_page_is_read_as_browsers_read_its_encoding(label, codec, word):
     page = f"<meta charset={label}><p>{word} and more</p>"
 
-    assert html_text(page.encode(codec)) == f"{word} and more"
+    assert read_page(page.encode(codec)).text == f"{word} and more"
 
 
 @pytest.mark.parametrize(

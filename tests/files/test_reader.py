@@ -8,7 +8,7 @@ import pytest
 
 from oprag.errors import UnreadableFileError
 from oprag.files import read_files
-from oprag.files.html import html_text
+from oprag.files.html import read_page
 from oprag.files.pdf import pdf_pages
 from oprag.files.text import NoTextError, decode
 from tests.files.mixed_files import LEASE, MEETING, PAGE, READABLE, make_folder, pdf
@@ -152,11 +152,11 @@ TABLE_AND_LIST = "| a | b |\n| c |\n\nx\ny"
     ],
 )
 def test_a_page_is_its_visible_text_in_blocks(page, text):
-    assert html_text(PAGE.encode()).endswith(
+    assert read_page(PAGE.encode()).text.endswith(
         "caretaker.\n\nNo drums & horns.\nNo noise."
     )
     coded = "latin-1" if "ISO-8859-1" in page else "utf-8"
-    assert html_text(page.encode(coded)) == text
+    assert read_page(page.encode(coded)).text == text
 
 
 BODY = f"<p>{'The harbour opened in May, and a ship brought coal. ' * 6}</p>"
@@ -176,7 +176,7 @@ BODY = f"<p>{'The harbour opened in May, and a ship brought coal. ' * 6}</p>"
     ],
 )
 def test_a_body_is_whole_wherever_it_stands_and_alone(page):
-    text = html_text(f"<title>News</title>{page}".encode())
+    text = read_page(f"<title>News</title>{page}".encode()).text
 
     assert text.count("brought coal") == 6
     for junk in ("Menu", "Log in", "Imprint", "Cookies"):
@@ -186,7 +186,7 @@ def test_a_body_is_whole_wherever_it_stands_and_alone(page):
 def test_a_page_that_a_script_will_show_is_read():
     hidden = f"<div style='display: none'>{BODY}</div>"
 
-    assert html_text(hidden.encode()).count("coal") == 6
+    assert read_page(hidden.encode()).text.count("coal") == 6
 
 
 def test_values_stay_in_their_columns():
@@ -195,7 +195,7 @@ def test_values_stay_in_their_columns():
         "<tr><th>Coal<th>Iron<tr><td>1900<td>12<td>5<tr><td>1901<td><td>7</table>"
     )
 
-    assert html_text(page.encode()).splitlines() == [
+    assert read_page(page.encode()).text.splitlines() == [
         "Tons",
         "| Year | Goods | |",
         "| Year | Coal | Iron |",
@@ -207,18 +207,20 @@ def test_values_stay_in_their_columns():
 def test_a_table_that_lays_out_a_page_is_its_text():
     page = f"<table><tr><td>Left<td><h1>News</h1>{BODY}</table>"
 
-    assert "|" not in html_text(page.encode())
+    assert "|" not in read_page(page.encode()).text
 
 
 def test_a_page_is_read_in_the_encoding_that_it_declares():
     page = '<meta charset="{}"><p>Café – “naïve”</p>'
 
-    assert html_text(page.format("windows-1252").encode("cp1252")) == "Café – “naïve”"
-    assert html_text(page.format("latin-1").encode("cp1252")) == "Café – “naïve”"
+    assert (
+        read_page(page.format("windows-1252").encode("cp1252")).text == "Café – “naïve”"
+    )
+    assert read_page(page.format("latin-1").encode("cp1252")).text == "Café – “naïve”"
     with pytest.raises(NoTextError, match="is not UTF-8 text"):
-        html_text("<p>Гавань в мае</p>".encode("koi8-r"))
+        read_page("<p>Гавань в мае</p>".encode("koi8-r"))
     with pytest.raises(NoTextError, match="not known, 'klingon'"):
-        html_text(page.format("klingon").encode("cp1252"))
+        read_page(page.format("klingon").encode("cp1252"))
 
 
 @pytest.mark.parametrize(
