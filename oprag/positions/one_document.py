@@ -57,7 +57,7 @@ class OneDocument:
     position_keys: PositionKeys | None
     """The option; None for the known keys."""
 
-    def read(
+    def read_positions(
         self,
         hits: Sequence[Hit],
         ranks: Sequence[int],

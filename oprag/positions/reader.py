@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from oprag.chunk import Chunk, Hit, Proof
 from oprag.citations import disambiguate_names
@@ -77,20 +78,22 @@ def identify_documents(
         MissingDocumentError: No hit names a document, or one that does not has a
             position.
     """
-    found = [identify_document(hit, document_key) for hit in hits]
-    none_named = not any(found)
-    # Among named hits, one without a name is tolerated unless it may have a position,
-    # because a position needs a document.
-    documents = []
-    for rank, (hit, named) in enumerate(zip(hits, found, strict=True)):
-        identity = named or _identify_by_text(hit)
-        documents.append(identity)
-        if named or not (none_named or _may_have_position(hit, position_keys)):
+    named = [identify_document(hit, document_key) for hit in hits]
+    some_are_named = any(named)
+    documents = list[Identity]()
+    for rank, (hit, identity) in enumerate(zip(hits, named, strict=True)):
+        if identity is not None:
+            documents.append(identity)
             continue
-        error = _report_missing(hit, rank, document_key)
-        if problems is None:
-            raise error
-        problems.setdefault(identity.key, error)
+        unnamed = _identify_by_text(hit)
+        documents.append(unnamed)
+        # A position needs a document: beside named hits, only a hit that has none may
+        # be without a name.
+        if not some_are_named or _may_have_position(hit, position_keys):
+            error = _report_missing(hit, rank, document_key)
+            if problems is None:
+                raise error
+            problems.setdefault(unnamed.key, error)
     names = disambiguate_names((each.key, each.name) for each in documents)
     for rank, identity in enumerate(documents):
         name = names[identity.key, identity.name]
@@ -166,23 +169,22 @@ def read_chunks(
         PositionError: The positions count from several sections or parents, or cannot
             be compared.
     """
-    groups: dict[str, list[int]] = {}
+    ranks_of_document: dict[str, list[int]] = {}
     for rank, identity in enumerate(documents):
-        groups.setdefault(identity.key, []).append(rank)
+        ranks_of_document.setdefault(identity.key, []).append(rank)
     positions = [NO_PLACE] * len(hits)
-    for key, ranks in groups.items():
+    for key, ranks in ranks_of_document.items():
         members = [hits[rank] for rank in ranks]
-        read = _read_chained(members)
-        if read is None:
+        of_members = _read_chained(members)
+        if of_members is None:
             document = OneDocument(key, position_keys)
-            read = document.read(members, ranks, problems)
-        for rank, position in zip(ranks, read, strict=True):
+            of_members = document.read_positions(members, ranks, problems)
+        for rank, position in zip(ranks, of_members, strict=True):
             positions[rank] = position
-    rows = zip(hits, documents, positions, strict=True)
-    return [
-        _make_chunk(rank, hit, identity, position)
-        for rank, (hit, identity, position) in enumerate(rows)
-    ]
+    chunks = []
+    for rank, hit in enumerate(hits):
+        chunks.append(_make_chunk(rank, hit, documents[rank], positions[rank]))
+    return chunks
 
 
 def _read_chained(hits: Sequence[Hit]) -> list[Position] | None:
@@ -205,24 +207,8 @@ def _read_chained(hits: Sequence[Hit]) -> list[Position] | None:
 
 
 def _make_chunk(rank: int, hit: Hit, identity: Identity, position: Position) -> Chunk:
-    """Make the chunk of a hit whose position was read.
-
-    The other facts of its place come from the chunks that prove it (`Hit.chained`),
-    else from its own metadata.
-    """
-    problem: str | None = None
-    is_verbatim = True
-    among: tuple[int, ...] = ()
-    if hit.chained is not None:
-        scoped, among = hit.chained.scoped, hit.chained.among
-    else:
-        scoped = _is_scoped(hit, identity)
-        written = read_written(hit.metadata)
-        if written is not None:
-            is_verbatim = written.is_verbatim
-            if written.lacks_place and position.key is not None:
-                # It is at its page, where its problem and its chain still hold.
-                problem, among = written.problem, written.among
+    """Make the chunk of a hit whose position was read."""
+    facts = _read_facts(hit, identity, position)
     return Chunk(  # by position: with keywords, it takes three times as long
         hit.text,
         identity.key,
@@ -236,13 +222,36 @@ def _make_chunk(rank: int, hit: Hit, identity: Identity, position: Position) -> 
         hit.source,
         _find_proof(hit, position),
         None,  # its pages, which `context/places.py` reads from the full text
-        problem,
-        scoped,
-        is_verbatim,
+        facts.problem,
+        facts.scoped,
+        facts.is_verbatim,
         identity.shared_name,
-        among,
+        facts.among,
         identity.derived,
     )
+
+
+class _PlaceFacts(NamedTuple):
+    """The facts of a place besides the position; see the fields of `Chunk`."""
+
+    scoped: bool
+    is_verbatim: bool = True
+    problem: str | None = None
+    among: tuple[int, ...] = ()
+
+
+def _read_facts(hit: Hit, identity: Identity, position: Position) -> _PlaceFacts:
+    """Read them from the chunks that prove the place, else from the hit's metadata."""
+    if hit.chained is not None:
+        return _PlaceFacts(hit.chained.scoped, among=hit.chained.among)
+    scoped = _is_scoped(hit, identity)
+    written = read_written(hit.metadata)
+    if written is None:
+        return _PlaceFacts(scoped)
+    if written.lacks_place and position.key is not None:
+        # A result at its page, where its problem and its place in a chain still hold.
+        return _PlaceFacts(scoped, written.is_verbatim, written.problem, written.among)
+    return _PlaceFacts(scoped, written.is_verbatim)
 
 
 def _find_proof(hit: Hit, position: Position) -> Proof:
