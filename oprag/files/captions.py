@@ -18,7 +18,6 @@ _TIME = re.compile(
 """A time such as 1:02:03.004; the last part may be left out, or number a frame."""
 _VOICE = re.compile(r"<v(?:\.[^ >]*)?[ \t]+([^>]+)>")
 _TAG = re.compile(r"</?[A-Za-z\d:.][^>]*>|\{\\[^}]*\}")
-_UNSAID = ("NOTE", "STYLE", "REGION")
 _FLASH = 0.1
 """Seconds of a subtitle that is shown only while lines scroll up, at most."""
 _AT_ONCE = 0.5
@@ -89,7 +88,7 @@ def _is_name(inside: Sequence[str], *, is_web: bool) -> bool:
 def _said(lines: Sequence[str], *, is_web: bool) -> Iterator[str]:
     """Return the lines that are shown; in WebVTT they end with an empty one."""
     for line in lines:
-        if is_web and (not line or line.startswith(_UNSAID)):
+        if is_web and not line:  # a note or a style may follow
             return
         text = html.unescape(_TAG.sub("", _VOICE.sub(r"\1: ", line))).strip()
         if text:

@@ -45,3 +45,13 @@ def test_times_are_read_however_they_are_written(name, line, time, tmp_path):
 
     assert film.text == "one\ntwo"
     assert [each.time for each in film.landmarks] == [(1, 2), time]
+
+
+def test_subtitles_may_begin_like_notes(tmp_path):
+    said = "NOTED. Rent is due.\nREGIONAL trains.\nSTYLE"
+    notes = "NOTE one\ntwo\n\nSTYLE\n::cue {}"
+    (tmp_path / "a.vtt").write_text(
+        f"WEBVTT\n\n{notes}\n\n00:01 --> 00:02\n{said}\n\n{notes}\n"
+    )
+
+    assert read_file(tmp_path / "a.vtt")[0].text == said
