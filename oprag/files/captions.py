@@ -57,11 +57,13 @@ def read_captions(data: bytes) -> list[Body]:
 def _captions(lines: Sequence[str]) -> Iterator[_Caption]:
     starts = [number for number, line in enumerate(lines) if _says_when(line)]
     is_web = any(line.startswith("WEBVTT") for line in lines[:1])
+    numbers = [lines[start - 1].isdecimal() for start in starts if start]
+    are_numbered = 2 * sum(numbers) > len(starts)
     for at, start in enumerate(starts):
         end = starts[at + 1] if at + 1 < len(starts) else len(lines)
         inside = [*lines[start + 1 : end]]
-        if end < len(lines) and inside and _is_name(inside, is_web=is_web):
-            inside.pop()
+        if are_numbered and end < len(lines) and inside and inside[-1].isdecimal():
+            inside.pop()  # the number of the next subtitle
         found = [_seconds(match.groups()) for match in _TIME.finditer(lines[start])]
         # A place on the screen may follow in numbers.
         yield _Caption([*_said(inside, is_web=is_web)], found[0], found[:2][-1])
@@ -78,17 +80,10 @@ def _says_when(line: str) -> bool:
     return is_start and _TIME.match(end.strip()) is not None
 
 
-def _is_name(inside: Sequence[str], *, is_web: bool) -> bool:
-    """Tell whether the line before the next times names the next subtitle."""
-    last = inside[-1]
-    stands_alone = len(inside) == 1 or not inside[-2]
-    return last.isdecimal() or (is_web and stands_alone and last != "")
-
-
 def _said(lines: Sequence[str], *, is_web: bool) -> Iterator[str]:
     """Return the lines that are shown; in WebVTT they end with an empty one."""
     for line in lines:
-        if is_web and not line:  # a note or a style may follow
+        if is_web and not line:  # a note, or the name of the next, may follow
             return
         text = html.unescape(_TAG.sub("", _VOICE.sub(r"\1: ", line))).strip()
         if text:

@@ -55,3 +55,15 @@ def test_subtitles_may_begin_like_notes(tmp_path):
     )
 
     assert read_file(tmp_path / "a.vtt")[0].text == said
+
+
+def test_a_number_that_is_said_is_no_number_of_a_subtitle(tmp_path):
+    times = [f"00:0{minute}:00,000 --> 00:0{minute}:01,000" for minute in range(3)]
+    said = ["How many?", "42", "End"]
+    pairs = zip(times, said, strict=True)
+    lines = [line for pair in pairs for line in pair]
+    (tmp_path / "a.srt").write_text("\n".join(lines))
+    (tmp_path / "a.vtt").write_text("\n".join(["WEBVTT", "", *lines]))
+
+    for name in ("a.srt", "a.vtt"):
+        assert read_file(tmp_path / name)[0].text.splitlines() == said
