@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from ctypes import byref, c_float, c_uint, c_void_p, cast
+from ctypes import (
+    POINTER,
+    byref,
+    c_float,
+    c_uint,
+    c_ulong,
+    c_ushort,
+    c_void_p,
+    cast,
+    create_string_buffer,
+)
 from typing import Any
 
 from oprag.files.pdf_boxes import Box, Boxes, read_page_box
@@ -20,6 +30,10 @@ _NOT_DRAWN = 3
 """The mode of text that is there to be searched, such as that of a scan."""
 _FILLED = 0
 """The mode of text that has no outline."""
+_LAYER = "OC\0"
+"""The name of a mark for what is in a layer."""
+_LONGEST_NAME = 8
+"""Bytes of the name of a mark that are read; of a longer one nothing is."""
 _WORD = re.compile(r"\S+")
 _NEAR = 1.0
 """Points that a picture may be smaller than a character, at most."""
@@ -27,6 +41,19 @@ _MOST_PIXELS = 4e6
 """Pixels of a page that is looked at, at most."""
 _ONE_SHADE = 8
 """Difference of two shades of grey that nobody sees, of 255."""
+
+
+def _is_in_layer(drawn: Any) -> bool:
+    """Tell whether an object is in a layer, which may be switched off."""
+    raw = import_raw_pdfium()
+    for number in range(max(raw.FPDFPageObj_CountMarks(drawn), 0)):
+        mark = raw.FPDFPageObj_GetMark(drawn, number)
+        name = create_string_buffer(_LONGEST_NAME)
+        units = cast(name, POINTER(c_ushort))
+        raw.FPDFPageObjMark_GetName(mark, units, _LONGEST_NAME, byref(c_ulong()))
+        if name.raw.decode("utf-16-le", "replace").startswith(_LAYER):
+            return True
+    return False
 
 
 class _Looks:
@@ -39,13 +66,13 @@ class _Looks:
         self._given = [byref(part) for part in self._colour]
 
     def may_be_hidden(self, index: int) -> bool:
-        """Tell whether a character is white, or not drawn."""
+        """Tell whether a character is white, in a layer, or not drawn."""
         return self.draws_nothing(
             import_raw_pdfium().FPDFText_GetTextObject(self._characters, index)
         )
 
     def draws_nothing(self, drawn: Any) -> bool:
-        """Tell whether an object draws text in white, or none."""
+        """Tell whether an object may draw text in white, or none."""
         key = cast(drawn, c_void_p).value
         if key not in self._known:
             self._known[key] = bool(key) and self._ask(drawn)
@@ -53,7 +80,7 @@ class _Looks:
 
     def _ask(self, drawn: Any) -> bool:
         mode = import_raw_pdfium().FPDFTextObj_GetTextRenderMode(drawn)
-        if mode == _NOT_DRAWN:
+        if mode == _NOT_DRAWN or _is_in_layer(drawn):
             return True
         known = import_raw_pdfium().FPDFPageObj_GetFillColor(drawn, *self._given)
         red, green, blue, opacity = (part.value for part in self._colour)
@@ -65,6 +92,8 @@ def leave_out_hidden(
     page: Any, characters: Any, text: str, indices: Sequence[int], boxes: Boxes
 ) -> tuple[str, list[int]]:
     """Leave out text that is as white as the page, and text that is not drawn.
+
+    So is that of a layer that is switched off.
 
     Only if nothing is to be seen at its place. Text over a picture stays: it may be
     that of a scan.

@@ -68,3 +68,27 @@ def test_text_is_left_out_where_nothing_is_to_be_seen(draw):
 )
 def test_text_is_kept_where_something_is_to_be_seen(draw):
     assert text_of(draw) == "Shown\nSecret"
+
+
+def layered(is_on: bytes) -> bytes:
+    drawn = b"BT /F 12 Tf 72 700 Td (Shown) Tj ET /OC /L BDC BT /F 12 Tf 72 600 Td "
+    drawn += b"(Layer) Tj ET EMC"
+    objects = (
+        b"<</Type/Catalog/Pages 2 0 R/OCProperties<</OCGs[6 0 R]/D<</%s[6 0 R]>>>>>>"
+        % is_on,
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
+        b"/Resources<</Font<</F 5 0 R>>/Properties<</L 6 0 R>>>>>>",
+        b"<</Length %d>>stream\n%s\nendstream" % (len(drawn), drawn),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        b"<</Type/OCG/Name(L)>>",
+    )
+    numbered = (b"%d 0 obj\n%s\nendobj\n" % each for each in enumerate(objects, 1))
+    return b"%PDF-1.5\n" + b"".join(numbered) + b"trailer<</Root 1 0 R>>\n%%EOF"
+
+
+@pytest.mark.parametrize(
+    ("state", "text"), [(b"OFF", "Shown"), (b"ON", "Shown\nLayer")]
+)
+def test_a_layer_that_is_switched_off_is_not_read(state, text):
+    assert pdf_pages(layered(state))[0].text == text
