@@ -77,8 +77,10 @@ def layered(is_on: bytes) -> bytes:
         b"<</Type/Catalog/Pages 2 0 R/OCProperties<</OCGs[6 0 R]/D<</%s[6 0 R]>>>>>>"
         % is_on,
         b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
-        b"/Resources<</Font<</F 5 0 R>>/Properties<</L 6 0 R>>>>>>",
+        (
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
+            b"/Resources<</Font<</F 5 0 R>>/Properties<</L 6 0 R>>>>>>"
+        ),
         b"<</Length %d>>stream\n%s\nendstream" % (len(drawn), drawn),
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
         b"<</Type/OCG/Name(L)>>",
