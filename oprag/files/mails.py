@@ -6,7 +6,7 @@ import email
 import email.policy
 import mimetypes
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from email.message import EmailMessage
 from email.utils import collapse_rfc2231_value
 from itertools import islice
@@ -35,7 +35,12 @@ _QUOTES = re.compile(r"(>*) ?(.*)")
 _SIGNATURE = "-- "
 _CODED = re.compile(rb"=\?[^?\s]+\?[bq]\?[^?\s]*\?=", re.IGNORECASE)
 """Words of a header that name their encoding, such as `=?utf-8?q?M=C3=BCller?=`."""
-_FOR_PROGRAMS = ("application/pgp-signature", "application/pkcs7-signature")
+_FOR_PROGRAMS = (
+    *("application/pgp-signature", "application/pkcs7-signature"),
+    *("application/x-pkcs7-signature", "application/pgp-encrypted"),
+)
+_OF_PAGE = re.compile(r"image/|audio/|video/|font/|text/css|.*(?:javascript|font)")
+"""Kinds of parts that a page shows, or that make it look as it does."""
 
 
 class _Attached(NamedTuple):
@@ -72,24 +77,34 @@ def read_mail(
     text = "\n\n".join(filter(None, ["\n".join(head), *parts.texts]))
     bodies = [Body(encodable(text).replace("\0", "\ufffd"), "message")]
     left: list[str] = []
+    deep: list[str] = []
     for each in parts.attached:
+        is_mail = each.is_mail or each.name.lower().endswith(".eml")
+        if is_mail and depth >= _DEEPEST:
+            deep.append(each.name)
+            continue
         try:
-            if each.is_mail or each.name.lower().endswith(".eml"):
-                is_deep = depth >= _DEEPEST
-                found = [] if is_deep else read_mail(each.content, read, depth + 1)
+            if is_mail:
+                found = read_mail(each.content, read, depth + 1)
             else:
                 found = read(each.name, each.content)
             bodies += [_name_body(each.name, body) for body in found]
         except (NoTextError, MissingDependencyError):
             left.append(each.name)
     guesses = filter(None, map(_name_guess, message.walk()))
-    notices = [*islice(guesses, 1)]
-    if left:
-        holds = "holds" if len(left) == 1 else "hold"
-        count = f"{len(left)} of {len(parts.attached)} attachments"
-        notices.append(f"{count} {holds} no text ({', '.join(left)})")
+    notices = [*islice(guesses, 1), *_name_unread(len(parts.attached), left, deep)]
     bodies[0] = bodies[0]._replace(notice="; ".join(notices))
     return bodies
+
+
+def _name_unread(count: int, left: Sequence[str], deep: Sequence[str]) -> Iterator[str]:
+    """Say which of so many attachments hold no text, and which are too deep."""
+    if deep:
+        inside = f"mails inside more than {_DEEPEST} others are not read"
+        yield f"{inside} ({', '.join(deep)})"
+    if left:
+        holds = "holds" if len(left) == 1 else "hold"
+        yield f"{len(left)} of {count} attachments {holds} no text ({', '.join(left)})"
 
 
 def _header(message: EmailMessage, name: str) -> str:
@@ -130,7 +145,7 @@ def _collect(part: Any, parts: _Parts) -> None:
         _collect_inner(part, parts)
     elif is_text or part.get_content_maintype() == "multipart":  # a broken one
         parts.texts.append(_text(part))
-    elif (name or kind.startswith("text/")) and kind not in _FOR_PROGRAMS:
+    elif kind not in _FOR_PROGRAMS:
         content: Any = part.get_payload(decode=True) or b""
         name = name or f"attachment {number}{mimetypes.guess_extension(kind) or ''}"
         parts.attached.append(_Attached(name, content, is_mail=False))
@@ -167,10 +182,18 @@ def _collect_best(choices: Sequence[Any], parts: _Parts) -> None:
 
 
 def _collect_related(inner: Sequence[Any], parts: _Parts) -> None:
-    """Add a text and its attachments; the pictures shown in it are none."""
+    """Add a text and its attachments; what is shown in it is none."""
     for number, part in enumerate(inner):
-        if number == 0 or part.get_content_disposition() == "attachment":
+        if number == 0 or not _is_shown(part):
             _collect(part, parts)
+
+
+def _is_shown(part: Any) -> bool:
+    """Tell whether a part is a picture, a style or a frame of a page beside it."""
+    if part.get_content_disposition() == "attachment":
+        return False
+    is_frame = part.get_content_maintype() == "text" and not part.get_filename()
+    return is_frame or _OF_PAGE.match(part.get_content_type()) is not None
 
 
 def _length(parts: _Parts) -> int:

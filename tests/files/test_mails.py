@@ -1,11 +1,13 @@
 """Mails of real people: parts in parts, HTML alone, odd encodings and attachments."""
 
+import base64
 from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
 
 from oprag.files import read_file
+from tests.files.mixed_files import pdf
 
 _PLAIN, _HTML = "text/plain", "text/html"
 
@@ -129,6 +131,44 @@ def test_words_in_a_header_that_name_an_encoding_are_in_it(written, name, tmp_pa
     ((_, text),) = read(tmp_path / "a.eml", content)
 
     assert text.splitlines()[0] == f"From: {name} <a@example.org>"
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "name"),
+    [
+        ("multipart/mixed", "", "attachment 1.pdf"),
+        ("multipart/related", "", "attachment 1.pdf"),
+        ("multipart/related", "Content-Disposition: inline; filename=a.pdf", "a.pdf"),
+    ],
+)
+def test_a_document_is_read_wherever_it_stands_in_a_mail(kind, more, name, tmp_path):
+    pdf(tmp_path / "a.pdf", ("Rent",))
+    written = base64.encodebytes((tmp_path / "a.pdf").read_bytes()).decode()
+    more = f"Content-Transfer-Encoding: base64\n{more}".strip() + "\n"
+    content = mail(kind, part(_HTML, "One"), part("application/pdf", written, more))
+
+    assert read(tmp_path / "a.eml", content) == [
+        ("message", "One"),
+        (f'attachment "{name}", page 1', "Rent"),
+    ]
+
+
+def test_mails_in_too_many_mails_are_named(tmp_path):
+    inner = EmailMessage()
+    inner.set_content("Inner\n")
+    for _ in range(6):
+        outer = EmailMessage()
+        outer.set_content("Outer\n")
+        outer.add_attachment(inner)
+        inner = outer
+    (tmp_path / "a.eml").write_bytes(inner.as_bytes())
+
+    texts = read_file(tmp_path / "a.eml")
+
+    assert [each.text for each in texts] == ["Outer"] * 6
+    assert texts[0].notice.endswith(
+        ": mails inside more than 5 others are not read (mail 1.eml)"
+    )
 
 
 def test_pictures_of_a_text_are_no_attachments(tmp_path):
