@@ -1,24 +1,62 @@
-"""The places of the characters of a PDF page."""
+"""The places of the characters of a PDF page, turned so that its lines are level."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from ctypes import byref, c_double
+from math import pi
 from typing import Any, NamedTuple
 
 from oprag.files.pdfium import import_raw_pdfium
 
 _WORD = re.compile(r"\S+")
+_LOOKED_AT = 25
+"""Characters of a page whose direction is asked for, about."""
+_QUARTERS = 4
 
 
 class Box(NamedTuple):
-    """The place of a character, in points from the lower left corner."""
+    """The place of a character, in points from a corner of the page."""
 
     left: float
     bottom: float
     right: float
     top: float
+
+
+class Turn(NamedTuple):
+    """The quarters of a circle, clockwise, by which a page is turned for its reader.
+
+    Then most of its text runs from left to right, as a viewer shows it if the page asks
+    for the same turn, or as a reader holds it.
+    """
+
+    quarters: int
+
+    def place(self, left: float, bottom: float, right: float, top: float) -> Box:
+        """Return the place of a box of the page when the page is turned."""
+        for _ in range(self.quarters):
+            left, bottom, right, top = bottom, -right, top, -left
+        return Box(left, bottom, right, top)
+
+
+def read_turn(characters: Any, text: str, indices: Sequence[int]) -> Turn:
+    """Return the turn that makes most characters of a page upright.
+
+    Args:
+        characters: PDFium's characters of it.
+        text: The text of the page.
+        indices: For each of its characters, its number among those of the page.
+    """
+    ask = import_raw_pdfium().FPDFText_GetCharAngle
+    step = max(len(text) // _LOOKED_AT, 1)
+    looked_at = (at for at in range(0, len(text), step) if not text[at].isspace())
+    turns = Counter(
+        -round(2 * ask(characters, indices[at]) / pi) % _QUARTERS for at in looked_at
+    )
+    return Turn(turns.most_common(1)[0][0] if turns else 0)
 
 
 class Word(NamedTuple):
@@ -40,8 +78,9 @@ class Word(NamedTuple):
 class Boxes:
     """The places of characters, looked up one by one because this takes long."""
 
-    def __init__(self, characters: Any) -> None:
+    def __init__(self, characters: Any, turn: Turn) -> None:
         self._characters = characters
+        self.turn = turn
         self._known: dict[int, Box] = {}
         self._ask = import_raw_pdfium().FPDFText_GetCharBox
         self._edges = [c_double() for _ in Box._fields]
@@ -54,6 +93,8 @@ class Boxes:
             self._ask(self._characters, index, *self._given)
             left, right, bottom, top = self._edges
             found = Box(left.value, bottom.value, right.value, top.value)
+            if self.turn.quarters:
+                found = self.turn.place(*found)
             self._known[index] = found
         return found
 
@@ -83,17 +124,18 @@ class Boxes:
 
     def loose(self, index: int) -> Box:
         """Return the box of a character, as high as its font whatever its shape."""
-        return Box(*self._characters.get_charbox(index, loose=True))
+        return self.turn.place(*self._characters.get_charbox(index, loose=True))
 
 
-def read_page_box(page: Any) -> Box:
+def read_page_box(page: Any, turn: Turn) -> Box:
     """Return the place of the page that is seen."""
     raw = import_raw_pdfium()
     found = raw.FS_RECTF()
     raw.FPDF_GetPageBoundingBox(page, found)
-    return Box(found.left, found.bottom, found.right, found.top)
+    return turn.place(found.left, found.bottom, found.right, found.top)
 
 
-def read_rectangles(characters: Any) -> list[Box]:
+def read_rectangles(characters: Any, turn: Turn) -> list[Box]:
     """Return the places of the pieces of text on a page, in their order."""
-    return [Box(*characters.get_rect(at)) for at in range(characters.count_rects())]
+    count = characters.count_rects()
+    return [turn.place(*characters.get_rect(at)) for at in range(count)]

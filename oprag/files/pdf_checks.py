@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from oprag.files.pdf_boxes import Box, Boxes
+from oprag.files.pdf_boxes import Box, Boxes, Turn
 from oprag.files.pdf_changes import Change, apply_changes
 from oprag.files.pdfium import import_raw_pdfium
 
@@ -41,6 +41,11 @@ def read_check(page: Any, annotation: Any) -> Check | None:
     raw.FPDFAnnot_GetRect(annotation, place)
     box = Box(place.left, place.bottom, place.right, place.top)
     return Check(box, bool(raw.FPDFAnnot_IsChecked(form, annotation)))
+
+
+def turn_checks(checks: Collection[Check], turn: Turn) -> list[Check]:
+    """Return the boxes where they are when their page is turned."""
+    return [check._replace(box=turn.place(*check.box)) for check in checks]
 
 
 def insert_checks(

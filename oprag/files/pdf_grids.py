@@ -49,7 +49,7 @@ def read_grids(
     page: Any, text: str, indices: Sequence[int], boxes: Boxes
 ) -> list[Region]:
     """Return the ruled tables of a page in which a cell before another is empty."""
-    grids = find_grids(page)
+    grids = find_grids(page, boxes.turn)
     if not grids:
         return []
     words = [*boxes.find_words(text, indices)]

@@ -17,7 +17,7 @@ from ctypes import (
 )
 from typing import Any
 
-from oprag.files.pdf_boxes import Box, Boxes, read_page_box
+from oprag.files.pdf_boxes import Box, Boxes, Turn, read_page_box
 from oprag.files.pdfium import import_raw_pdfium
 
 _STEP = 40
@@ -101,14 +101,14 @@ def leave_out_hidden(
     looks = _Looks(characters)
     if not _may_hide(page, text, indices, looks):
         return text, [*indices]
-    pictures = [*_read_pictures(page)]
+    pictures = [boxes.turn.place(*each) for each in _read_pictures(page)]
     drawing: _Drawing | None = None
     unseen: set[int] = set()
     for run in _hidden_runs(text, indices, looks):
         places = [boxes.of(indices[at]) for at in run]
         if any(_is_over(place, pictures) for place in places):
             continue
-        drawing = drawing or _Drawing(page)
+        drawing = drawing or _Drawing(page, boxes.turn)
         if drawing.is_empty(places):
             unseen.update(run)
     if not unseen:
@@ -156,12 +156,12 @@ def _without(
 class _Drawing:
     """A page as it is seen, in shades of grey."""
 
-    def __init__(self, page: Any) -> None:
-        box = read_page_box(page)
+    def __init__(self, page: Any, turn: Turn) -> None:
+        box = read_page_box(page, turn)
         self._left, self._top = box.left, box.top
         size = max((box.right - box.left) * (box.top - box.bottom), 1.0)
         self._scale = min(1.0, (_MOST_PIXELS / size) ** 0.5)
-        turned = -page.get_rotation() % 360
+        turned = (90 * turn.quarters - page.get_rotation()) % 360
         bitmap = page.render(scale=self._scale, rotation=turned, grayscale=True)
         self._stride, self._height = bitmap.stride, bitmap.height
         self._pixels = bytes(bitmap.buffer)

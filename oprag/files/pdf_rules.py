@@ -9,6 +9,7 @@ from itertools import pairwise
 from operator import neg
 from typing import Any, NamedTuple
 
+from oprag.files.pdf_boxes import Turn
 from oprag.files.pdfium import import_raw_pdfium
 
 _THIN = 3.0
@@ -104,9 +105,9 @@ class Grid:
         return is_top and (column == 0 or self._is_walled(row, column))
 
 
-def find_grids(page: Any) -> list[Grid]:
+def find_grids(page: Any, turn: Turn) -> list[Grid]:
     """Return the grids of a page that have two rows and two columns at least."""
-    level, upright = _read_rules(page)
+    level, upright = _read_rules(page, turn)
     level, upright = _merge(level), _merge(upright)
     if len(level) * len(upright) > _MOST_PAIRS:
         return []
@@ -180,7 +181,7 @@ def _cross(level: Rule, upright: Rule) -> bool:
     return level.spans(upright.at) and upright.spans(level.at)
 
 
-def _read_rules(page: Any) -> tuple[list[Rule], list[Rule]]:
+def _read_rules(page: Any, turn: Turn) -> tuple[list[Rule], list[Rule]]:
     raw = import_raw_pdfium()
     level: list[Rule] = []
     upright: list[Rule] = []
@@ -191,7 +192,8 @@ def _read_rules(page: Any) -> tuple[list[Rule], list[Rule]]:
         shape = raw.FPDFPage_GetObject(page, number)
         if raw.FPDFPageObj_GetType(shape) != raw.FPDF_PAGEOBJ_PATH:
             continue
-        for x, y, right, top in _read_lines(raw, shape):
+        for line in _read_lines(raw, shape):
+            x, y, right, top = turn.place(*line)
             if top - y <= _THIN and right - x >= _SHORTEST:
                 level.append(Rule((y + top) / 2, x, right))
             elif right - x <= _THIN and top - y >= _SHORTEST:

@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from oprag.files.pdf_boxes import Box, Boxes, read_page_box, read_rectangles
+from oprag.files.pdf_boxes import Box, Boxes, read_page_box, read_rectangles, read_turn
 from oprag.files.pdf_changes import Change, apply_changes
-from oprag.files.pdf_checks import Check, insert_checks, read_check
+from oprag.files.pdf_checks import Check, insert_checks, read_check, turn_checks
 from oprag.files.pdf_columns import WIDE, has_columns, order_columns
 from oprag.files.pdf_hidden import leave_out_hidden
 from oprag.files.pdf_raised import has_raised, mark_raised
@@ -84,7 +84,8 @@ def read_page_text(page: Any, characters: Any, filled: Filled = _UNFILLED) -> Pa
 
     Text outside of the page and hidden text is left out. A value of a form follows the
     label to its left, else the one above it. Columns that were drawn line by line
-    follow one another. A word that is divided at the end of a line is one word.
+    follow one another. A word that is divided at the end of a line is one word. Left
+    and above are said of the page as its lines are level, whatever its turn.
 
     Args:
         page: PDFium's page.
@@ -92,14 +93,15 @@ def read_page_text(page: Any, characters: Any, filled: Filled = _UNFILLED) -> Pa
         filled: See `flatten_values`.
     """
     codes, indices = _read_characters(characters)
-    boxes = Boxes(characters)
-    rectangles = read_rectangles(characters)
-    if _reaches_out(page, rectangles):
+    boxes = Boxes(characters, read_turn(characters, codes, indices))
+    rectangles = read_rectangles(characters, boxes.turn)
+    if _reaches_out(rectangles, read_page_box(page, boxes.turn)):
         codes, indices = _leave_out(page, codes, indices, boxes)
     codes, indices = leave_out_hidden(page, characters, codes, indices, boxes)
     codes = _join_lines(codes, indices, boxes)
     if has_raised(rectangles):
         codes, indices = mark_raised(codes, indices, boxes)
+    filled = filled._replace(checks=turn_checks(filled.checks, boxes.turn))
     if filled.before is not None:
         codes, indices = _insert_values(codes, indices, filled, boxes)
     if filled.checks:
@@ -158,16 +160,15 @@ def _is_outside(box: Sequence[float], page: Box) -> bool:
     )
 
 
-def _reaches_out(page: Any, rectangles: Sequence[Sequence[float]]) -> bool:
-    box = read_page_box(page)
-    return any(_is_outside(each, box) for each in rectangles)
+def _reaches_out(rectangles: Sequence[Box], page: Box) -> bool:
+    return any(_is_outside(each, page) for each in rectangles)
 
 
 def _leave_out(
     page: Any, text: str, indices: Sequence[int], boxes: Boxes
 ) -> tuple[str, list[int]]:
     """Leave out the characters that are outside of the page."""
-    box = read_page_box(page)
+    box = read_page_box(page, boxes.turn)
     kept = [
         (character, index)
         for character, index in zip(text, indices, strict=True)
