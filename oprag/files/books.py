@@ -39,6 +39,8 @@ _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
 def read_epub(data: bytes) -> list[Body]:
     """Read an e-book, its chapters in the order in which they are read.
 
+    Those beside this order, such as answers to questions, come last.
+
     Raises:
         MissingDependencyError: lxml is not installed.
         NoTextError: It is damaged or locked.
@@ -65,12 +67,11 @@ def _chapters(packed: zipfile.ZipFile) -> list[Body]:
     }
     bodies: list[Body] = []
     refused = 0
-    for item in package.iter(f"{_ANY}itemref"):
+    chapters = package.iter(f"{_ANY}itemref")
+    for item in sorted(chapters, key=lambda each: each.get("linear") == "no"):
         file = posixpath.normpath(
             posixpath.join(posixpath.dirname(path), files.get(item.get("idref"), ""))
         )
-        if item.get("linear") == "no":
-            continue
         try:
             shown = shown_text(decode_page(packed.read(file)), document=True)
         except (NoTextError, KeyError):  # KeyError: there is no such file
@@ -81,8 +82,8 @@ def _chapters(packed: zipfile.ZipFile) -> list[Body]:
             bodies.append(with_headings(shown.body, shown.headings, name=name))
     if refused and bodies:
         are = "is" if refused == 1 else "are"
-        chapters = f"{refused} of {len(bodies) + refused} chapters"
-        notice = f"{chapters} {are} damaged or missing"
+        count = f"{refused} of {len(bodies) + refused} chapters"
+        notice = f"{count} {are} damaged or missing"
         bodies[0] = bodies[0]._replace(notice=notice)
     return bodies
 
