@@ -33,7 +33,9 @@ _NOTES = ("markdown", "heading")
 """Kinds of cells whose text is Markdown."""
 _TICKS = re.compile("`{3,}")
 _COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
-_OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
+_OVERWRITTEN = re.compile(r"[^\n]*\r(?=[^\r\n])")
+_STANDS_IN = re.compile(r"(?:<[\w.]+(?: object)?(?: at 0x\w+)?>)?")
+"""No text, or only the name of what was shown: `<IPython.core.display.HTML object>`."""
 
 
 def read_epub(data: bytes) -> list[Body]:
@@ -141,13 +143,15 @@ def _output(output: Any) -> str:
     if "ename" in output:
         return f"{output['ename']}: {output.get('evalue', '')}"
     data = output.get("data") or {}
-    text = _source(output["text"] if "text" in output else data.get("text/plain", ""))
-    if not text.strip():
+    plain = _source(output["text"] if "text" in output else data.get("text/plain", ""))
+    text = plain
+    if _STANDS_IN.fullmatch(plain.strip()):
         text = _source(data.get("text/markdown") or data.get("text/latex", ""))
     page = _source(data.get("text/html", ""))
-    if page and not text.strip():
+    if page and _STANDS_IN.fullmatch(text.strip()):
         text = shown_text(encodable(page), document=True).body
-    return _OVERWRITTEN.sub("", _COLOUR.sub("", text))
+    text = _COLOUR.sub("", text if text.strip() else plain)
+    return _OVERWRITTEN.sub("", text).replace("\r", "")
 
 
 def _source(source: Any) -> str:

@@ -284,7 +284,11 @@ def test_subtitles_with_mistakes_lose_nothing(codec, tmp_path):
         ({"data": {"text/html": "<table><tr><td>12</table>"}}, "12"),
         ({"data": {"text/markdown": ["**12**"]}}, "**12**"),
         ({"text": "\x1b[31m12\x1b[0m"}, "12"),
+        ({"data": {"text/html": "<p>12", "text/plain": "<IPy.HTML object>"}}, "12"),
+        ({"data": {"text/markdown": "12", "text/plain": "<a.B at 0x1f>"}}, "12"),
+        ({"data": {"text/html": "<script>", "text/plain": "<a.B>"}}, "<a.B>"),
         ({"text": "  1%|\r 50%|\rdone\nnext"}, "done\nnext"),
+        ({"text": "1\r2\r3\r"}, "3"),
     ],
 )
 def test_an_output_is_what_is_seen_of_it(output, text, tmp_path):
