@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llama_index.core.schema import BaseNode, NodeWithScore
+from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._chunk_stores.docstore import (
     DocstoreChunks,
@@ -46,10 +47,12 @@ class Neighbourhood:
 
     def __init__(self, retriever: Any) -> None:
         self._index = find_searched_index(retriever)
-        self.known = self._index is not None
-        """Whether there is one index."""
-        self._search = search_filter(retriever) if self.known else SearchFilter()
+        is_one = self._index is not None
+        self._search = search_filter(retriever) if is_one else SearchFilter()
+        self._loads = is_one and loads_nodes(self._index)
         store = store_of(self._index)
+        self.can_read = self._loads or store is not None
+        """Whether nodes of one index can be read, by their places or by links."""
         self._chunks = None
         if store is not None:
             self._chunks = SearchedChunks(store, self._search, "widen")
@@ -62,18 +65,20 @@ class Neighbourhood:
         if self._chunks is not None and (wanted := widening.requests()):
             near = widening.neighbours((yield from self._chunks.read(wanted)))
         places = widening.unplaced if self._chunks else range(widening.hits)
-        unplaced = {n: hits[n].node for n in sorted(places) if self.known}
+        by_links = {n: hits[n].node for n in sorted(places) if self._loads}
         with_links = {
-            n: node for n, node in unplaced.items() if node.prev_node or node.next_node
+            n: node for n, node in by_links.items() if node.prev_node or node.next_node
         }
-        own = {node.node_id for node in unplaced.values()}
+        own = {node.node_id for node in by_links.values()}
         linked = yield from self._follow_links(with_links, own, widening)
         beside = [make_neighbour(hits[hit], chunk) for hit, chunk in near]
         beside += [NodeWithScore(node=node) for node in linked]
         stored, links = self._chunks is not None, frozenset(with_links)
         listed, found = widening.combine(hits, beside, stored=stored, linked=links)
         # LlamaIndex links all nodes of a document to each other, unless there is one.
-        if found.lacking and all(hit.node.source_node for hit in hits[: widening.hits]):
+        unplaced = [hits[number].node for number in widening.unplaced]
+        are_alone = widening.names_none and all(node.source_node for node in unplaced)
+        if found.lacking and are_alone:
             found = NO_NEIGHBOURS
         return listed, found
 
@@ -146,6 +151,13 @@ def make_neighbour(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
     if start is not None and end is not None:
         fields |= offset_fields(node, part, Span(start, end))
     return NodeWithScore(node=copy_node(node, fields, chunk.text))
+
+
+def loads_nodes(index: Any) -> bool:
+    """Return whether nodes of an index can be loaded by their ids."""
+    store = index.vector_store
+    own = getattr(type(store), "get_nodes", None)
+    return not store.stores_text or own not in (None, BasePydanticVectorStore.get_nodes)
 
 
 def load_nodes(index: Any, ids: Sequence[str]) -> list[BaseNode]:

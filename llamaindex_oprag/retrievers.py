@@ -284,7 +284,10 @@ class OrderPreservingRetriever(WrappingRetriever):
 
     @property
     def similarity_top_k(self) -> int | None:
-        """Nodes to return at most; if not given, that of the base retriever."""
+        """The nodes to return at most; if not given, the base retriever's own number.
+
+        With a token budget, or with `widen`, more than that number may be returned.
+        """
         if self._options.top_n is not None:
             return self._options.top_n
         return getattr(self.base_retriever, "similarity_top_k", None)
@@ -393,7 +396,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         if self.widen is None:
             return None
         around = Neighbourhood(self.base_retriever)
-        check_widening(self.widen, self._options, stored=around.known)
+        check_widening(self.widen, self._options, stored=around.can_read)
         return around
 
     def _bound_options(self) -> ContextOptions:

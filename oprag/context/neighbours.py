@@ -42,6 +42,11 @@ _SLACK = 1.5
 """Neighbours to read for each that is expected to fit: they may be shorter."""
 _SAMPLE = 16  # hits by which the length of all is known
 
+_NO_STORE = (
+    "widen= reads neighbours from the store that is searched, but no store is known "
+    "here that it can read. Give the full texts as documents=."
+)
+
 
 class CandidateTail(NamedTuple):
     """The neighbours of hits: those at the end of the hits' list, and those to cut."""
@@ -77,11 +82,7 @@ def check_widening(
         )
         raise InvalidOptionError(message, option="token_budget", value=None)
     if widen is not None and not stored and options.documents is None:
-        message = (
-            "widen= reads neighbours from the store that is searched, but no store is "
-            "known here that it can read. Give the full texts as documents=."
-        )
-        raise InvalidOptionError(message, option="widen", value=widen)
+        raise InvalidOptionError(_NO_STORE, option="widen", value=widen)
 
 
 class NeighbourSearch:
@@ -119,6 +120,11 @@ class NeighbourSearch:
         self._keys = {number: key for number, key in keys.items() if key is not None}
         self.unplaced = self._every - self._keys.keys()
         """Places of the hits whose neighbours a store cannot give."""
+
+    @property
+    def names_none(self) -> bool:
+        """Whether no hit names its neighbours by document and index."""
+        return not self._keys
 
     @cached_property
     def wanted(self) -> dict[ChunkKey, int]:
@@ -209,6 +215,8 @@ class NeighbourSearch:
             f"neither (their metadata: {', '.join(self._hits[0].metadata)}). "
             "Index them with index_documents."
         )
+        if not self.names_none:
+            message = _NO_STORE
         error = InvalidOptionError(message, option="widen", value=self._widen)
         return objects, CandidateTail(lacking=error)
 

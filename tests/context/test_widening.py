@@ -228,6 +228,10 @@ def test_filling_needs_a_budget_and_neighbours_need_keys():
     lacking = bare.combine(["text"], [], stored=True)[1].lacking
     assert lacking
     assert "doc_key" in lacking.message
+    unread = NeighbourSearch([chunk(7)], 1, ContextOptions(), fills=False)
+    lacking = unread.combine(["text"], [], stored=False)[1].lacking
+    assert lacking
+    assert "no store is known" in lacking.message
 
 
 @pytest.mark.parametrize("widen", [0, -1, 1.0, True, "all", "1"])

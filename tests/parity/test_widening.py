@@ -4,12 +4,17 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 from llama_index.core import VectorStoreIndex
+from llama_index.core.vector_stores.types import (
+    BasePydanticVectorStore,
+    VectorStoreQueryResult,
+)
 
 import langchain_oprag
 import llamaindex_oprag
 from oprag import place_of
+from oprag.errors import InvalidOptionError, PositionWarning
 from tests.kit.tenants import SIZE, Tenants
 from tests.kit.words import words
 from tests.real_stores.langchain_places import HashEmbeddings
@@ -38,6 +43,46 @@ class Ranked(InMemoryVectorStore):
 
     def similarity_search(self, *_: Any, **__: Any) -> list[Document]:
         return self.best_first
+
+
+class UnreadVectors(VectorStore):
+    """A store of LangChain whose chunks nobody knows how to read."""
+
+    def similarity_search(self, *_: Any, **__: Any) -> list[Document]:
+        return TENANTS.documents()[:2]
+
+    @classmethod
+    def from_texts(cls, *_: Any, **__: Any) -> Any:
+        return cls()
+
+
+class UnreadNodes(BasePydanticVectorStore):
+    """The same of LlamaIndex."""
+
+    stores_text: bool = True
+
+    @property
+    def client(self) -> Any:
+        return None
+
+    def add(self, nodes: Any, **_: Any) -> list[str]:
+        return [node.node_id for node in nodes]
+
+    def delete(self, *_: Any, **__: Any) -> None:
+        raise NotImplementedError
+
+    def query(self, *_: Any, **__: Any) -> VectorStoreQueryResult:
+        found = TENANTS.nodes()[:2]
+        for node in found:
+            node.relationships.clear()
+        return VectorStoreQueryResult(found, [1.0, 0.5], ["a", "b"])
+
+
+class LoadedNodes(UnreadNodes):
+    """A store that loads nodes by their ids, as links name them: they have none."""
+
+    def get_nodes(self, *_: Any, **__: Any) -> list[Any]:
+        return []
 
 
 WITH_WORDS: tuple[dict[str, Any], ...] = (
@@ -107,3 +152,27 @@ def test_ordered_results_inside_are_widened_and_fused_by_their_ranks(more: Any):
         for each in (inside, li.OrderPreservingRetriever(inside))
     )
     assert [n.text for n in twice] == [n.text for n in once]
+
+
+def index_of(store: Any) -> Any:
+    return VectorStoreIndex.from_vector_store(store, embed_model=ChecksumEmbedding())
+
+
+def test_a_store_that_cannot_be_read_is_refused_at_once():
+    makers: list[Any] = [
+        lambda: langchain_oprag.OrderPreservingRetriever(UnreadVectors(), widen=1),
+        lambda: llamaindex_oprag.OrderPreservingRetriever(
+            index_of(UnreadNodes()), widen=1
+        ),
+    ]
+    for make in makers:
+        with pytest.raises(InvalidOptionError, match="no store is known here"):
+            make()
+
+
+def test_nodes_without_links_in_a_store_that_follows_links_alone_are_told():
+    retriever = llamaindex_oprag.OrderPreservingRetriever(
+        index_of(LoadedNodes()), widen=1
+    )
+    with pytest.warns(PositionWarning, match="no store is known here"):
+        assert len(retriever.retrieve("?")) == 2
