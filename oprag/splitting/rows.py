@@ -39,7 +39,7 @@ class _Row(NamedTuple):
     forms: frozenset[tuple[str, int]]
     """Each way in which it is like a row; lines of a table have one in common."""
     line: str
-    """Its text, without values in quotes."""
+    """Its text, its values in quotes without what they hold."""
 
 
 def find_rows(text: str) -> list[tuple[int, int]]:
@@ -94,7 +94,7 @@ def _lines(text: str) -> Iterator[_Row]:
             if open_lines < _LONGEST_CELL and end < len(text) and _is_open(line):
                 open_lines += 1
                 continue
-            line = _QUOTED.sub("", line)
+            line = _QUOTED.sub('""', line)
         yield _Row(start, end, _forms(line.strip()), line)
         start, open_lines = end, 0
 

@@ -19,6 +19,8 @@ TABLES = {
     "tabs": CSV.replace(",", "\t"),
     "blanks after commas": CSV.replace(",", ", "),
     "values of several lines": QUOTED,
+    "values of several lines, last": "a,b\n"
+    + "".join(f'{n},"line a of {n}\nline b\nline c"\n' for n in range(40)),
     "Markdown": "".join(f"| {n} | It was. Then not. |  |\n" for n in range(60)),
     "numbers and sentences": "".join(
         f"Port {n} 1{n:03} {n} Ole Petersen It is mended. Ships wait outside.\n"
