@@ -174,10 +174,10 @@ def read_csv(data: bytes) -> list[Body]:
         NoTextError: It is no text.
     """
     text = decode_or_guess(data)
-    dialect, separator = _find_form(text[:_SAMPLE])
+    separator = _find_separator(text[:_SAMPLE])
     lines = io.StringIO(text, newline="")
     starts = [0]
-    rows = csv.reader(_Counted(lines), dialect, delimiter=separator)
+    rows = csv.reader(_Counted(lines), delimiter=separator, skipinitialspace=True)
     # It holds for all threads: to set it back would stop those that still read.
     csv.field_size_limit(_LONGEST_VALUE)
     headings = [*head_rows(_note_ends(rows, lines, starts))]
@@ -189,13 +189,12 @@ def read_csv(data: bytes) -> list[Body]:
     return [Body(text, landmarks=landmarks, notice=name_guess(data))]
 
 
-def _find_form(sample: str) -> tuple[Any, str]:
-    """Return how a CSV is written, and its separator."""
+def _find_separator(sample: str) -> str:
+    """Return what separates values; how they are quoted no sample tells."""
     try:
-        dialect: Any = csv.Sniffer().sniff(sample, _SEPARATORS)
+        return csv.Sniffer().sniff(sample, _SEPARATORS).delimiter
     except csv.Error:  # a title may stand above the table
-        return csv.excel, max(_SEPARATORS, key=sample.count)
-    return dialect, dialect.delimiter
+        return max(_SEPARATORS, key=sample.count)
 
 
 def _note_ends(

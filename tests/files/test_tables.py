@@ -121,6 +121,26 @@ def test_rows_of_a_csv_are_known_whatever_is_above_or_in_them(
     assert (landmark.heading, landmark.unit) == (columns, ("row", last))
 
 
+@pytest.mark.parametrize(
+    ("usual", "odd"),
+    [
+        ("A,'x',low\n", 'A,"two\nlines",low\n'),
+        ('A,"b c",low\n', 'A,"say ""a""\nor ""b""\nto us",low\n'),
+        ('A, "b, c", low\n', 'A, "two\nlines", low\n'),
+    ],
+)
+def test_rows_of_a_csv_are_known_though_its_beginning_shows_no_quotes(
+    usual, odd, tmp_path
+):
+    above = "Team,Note,Rank\n" + usual * 600
+    (tmp_path / "a.csv").write_text(f"{above}{odd}{usual}")
+
+    *_, wide, last = read_file(tmp_path / "a.csv")[0].landmarks
+
+    assert (wide.start, wide.unit) == (len(above), ("row", 602))
+    assert (last.start, last.unit) == (len(above + odd), ("row", 603))
+
+
 def test_csv_in_two_threads_have_long_values(monkeypatch):
     first_reads, second_reads = Event(), Event()
 
