@@ -10,7 +10,7 @@ from oprag.files.pdf_changes import Change, apply_changes
 from oprag.files.pdfium import import_raw_pdfium
 
 CHECKED, UNCHECKED = "☒", "☐"
-_HIDDEN = 2 | 32
+HIDDEN = 2 | 32
 """Flags of an annotation that no screen shows."""
 _TOLERANCE = 1.0
 """Points that a label may reach into its box."""
@@ -32,7 +32,7 @@ class Check(NamedTuple):
 def read_check(page: Any, annotation: Any) -> Check | None:
     """Return a box or a button of a form; None for other annotations."""
     raw, form = import_raw_pdfium(), page.formenv
-    if form is None or raw.FPDFAnnot_GetFlags(annotation) & _HIDDEN:
+    if form is None or raw.FPDFAnnot_GetFlags(annotation) & HIDDEN:
         return None
     kinds = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
     if raw.FPDFAnnot_GetFormFieldType(form, annotation) not in kinds:

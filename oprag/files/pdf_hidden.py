@@ -113,7 +113,7 @@ def leave_out_hidden(
             unseen.update(run)
     if not unseen:
         return text, [*indices]
-    return _without(text, indices, unseen)
+    return leave_out(text, indices, unseen)
 
 
 def _hidden_runs(text: str, indices: Sequence[int], looks: _Looks) -> list[list[int]]:
@@ -135,10 +135,16 @@ def _hidden_runs(text: str, indices: Sequence[int], looks: _Looks) -> list[list[
     return runs
 
 
-def _without(
+def leave_out(
     text: str, indices: Sequence[int], unseen: Collection[int]
 ) -> tuple[str, list[int]]:
-    """Leave out characters, and lines of which nothing is left."""
+    """Leave out characters, and lines of which nothing is left.
+
+    Args:
+        text: The text of a page.
+        indices: For each of its characters, its number on the page.
+        unseen: The characters.
+    """
     shown: list[str] = []
     numbers: list[int] = []
     start = 0

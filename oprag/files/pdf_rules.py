@@ -119,6 +119,28 @@ def find_grids(page: Any, turn: Turn) -> list[Grid]:
     return grids
 
 
+def read_thin_shapes(page: Any, turn: Turn) -> Iterator[Rule]:
+    """Return the shapes of a page that are level lines; none of one with too many."""
+    raw = import_raw_pdfium()
+    count = raw.FPDFPage_CountObjects(page)
+    edges = [c_float() for _ in range(4)]
+    given = [byref(edge) for edge in edges]
+    for number in range(count if count <= _MOST else 0):
+        shape = raw.FPDFPage_GetObject(page, number)
+        if raw.FPDFPageObj_GetType(shape) != raw.FPDF_PAGEOBJ_PATH:
+            continue
+        raw.FPDFPageObj_GetBounds(shape, *given)
+        left, bottom, right, top = turn.place(*(edge.value for edge in edges))
+        if top - bottom <= _THIN and right - left >= _SHORTEST and _is_drawn(shape):
+            yield Rule((bottom + top) / 2, left, right)
+
+
+def _is_drawn(shape: Any) -> bool:
+    fill, stroke = c_int(), c_int()
+    import_raw_pdfium().FPDFPath_GetDrawMode(shape, byref(fill), byref(stroke))
+    return bool(fill.value or stroke.value)
+
+
 def _has_line(rules: Sequence[Rule], at: float, point: float) -> bool:
     return any(abs(rule.at - at) <= _NEAR and rule.spans(point) for rule in rules)
 
@@ -210,13 +232,13 @@ def _read_lines(raw: Any, shape: Any) -> Iterator[tuple[float, float, float, flo
     left, bottom, right, top = (edge.value for edge in edges)
     if max(right - left, top - bottom) < _SHORTEST:
         return
-    fill, stroke = c_int(), c_int()
-    raw.FPDFPath_GetDrawMode(shape, byref(fill), byref(stroke))
-    if not fill.value and not stroke.value:
+    if not _is_drawn(shape):
         return
     if min(right - left, top - bottom) <= _THIN:
         yield left, bottom, right, top
         return
+    stroke = c_int()
+    raw.FPDFPath_GetDrawMode(shape, byref(c_int()), byref(stroke))
     for part in _read_parts(raw, shape):
         yield from _edges_of(part, is_line=bool(stroke.value))
 

@@ -17,6 +17,7 @@ from oprag.files.pdf_checks import Check, insert_checks, read_check, turn_checks
 from oprag.files.pdf_columns import WIDE, has_columns, order_columns
 from oprag.files.pdf_hidden import leave_out_hidden
 from oprag.files.pdf_raised import has_raised, mark_raised
+from oprag.files.pdf_struck import leave_out_struck, read_strike
 from oprag.files.pdf_tables import mark_empty_cells, may_have_tables
 from oprag.files.pdfium import import_raw_pdfium
 from oprag.tokens import encodable
@@ -51,10 +52,12 @@ class Filled(NamedTuple):
 
     before: int | None
     """The number of characters without the values; None if no value is shown."""
-    checks: Sequence[Check]
+    checks: Sequence[Check] = ()
+    struck: Sequence[Box] = ()
+    """The places that a reader struck."""
 
 
-_UNFILLED = Filled(None, ())
+_UNFILLED = Filled(None)
 
 
 def flatten_values(page: Any) -> Filled:
@@ -62,6 +65,7 @@ def flatten_values(page: Any) -> Filled:
     raw = import_raw_pdfium()
     shown = {getattr(raw, name) for name in _FILLED}
     checks: list[Check] = []
+    struck: list[Box] = []
     has_values = False
     for number in range(raw.FPDFPage_GetAnnotCount(page)):
         annotation = raw.FPDFPage_GetAnnot(page, number)
@@ -71,21 +75,23 @@ def flatten_values(page: Any) -> Filled:
             has_values = True
             check = read_check(page, annotation)
             checks += [] if check is None else [check]
+        struck += read_strike(annotation)
         raw.FPDFPage_CloseAnnot(annotation)
     if not has_values:
-        return _UNFILLED
+        return Filled(None, struck=struck)
     before: int = page.get_textpage().count_chars()
     done = raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
-    return Filled(before if done == raw.FLATTEN_SUCCESS else None, checks)
+    shown_before = before if done == raw.FLATTEN_SUCCESS else None
+    return Filled(shown_before, checks, struck)
 
 
 def read_page_text(page: Any, characters: Any, filled: Filled = _UNFILLED) -> PageText:
     """Read the text of a page in reading order, line by line.
 
-    Text outside of the page and hidden text is left out. A value of a form follows the
-    label to its left, else the one above it. Columns that were drawn line by line
-    follow one another. A word that is divided at the end of a line is one word. Left
-    and above are said of the page as its lines are level, whatever its turn.
+    Text outside of the page, hidden and struck text is left out. A value of a form
+    follows the label to its left, else the one above it. Columns that were drawn line
+    by line follow one another. A word that is divided at the end of a line is one word.
+    Left and above are said of the page as its lines are level, whatever its turn.
 
     Args:
         page: PDFium's page.
@@ -98,6 +104,9 @@ def read_page_text(page: Any, characters: Any, filled: Filled = _UNFILLED) -> Pa
     if _reaches_out(rectangles, read_page_box(page, boxes.turn)):
         codes, indices = _leave_out(page, codes, indices, boxes)
     codes, indices = leave_out_hidden(page, characters, codes, indices, boxes)
+    codes, indices = leave_out_struck(
+        page, codes, indices, boxes, rectangles=rectangles, marked=filled.struck
+    )
     codes = _join_lines(codes, indices, boxes)
     if has_raised(rectangles):
         codes, indices = mark_raised(codes, indices, boxes)
