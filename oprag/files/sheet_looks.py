@@ -19,6 +19,7 @@ _LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id
 _BOOK, _STYLES, _STRINGS = "xl/workbook.xml", "xl/styles.xml", "xl/sharedStrings.xml"
 _MAY_DIFFER = re.compile(
     rb'\bhidden="(?:1|true)"|\bwidth="0"|\bht="0"|\bt="e"'
+    rb"|<(?:\w+:)?(?:strike|vertAlign)\b"
     rb"|</(?:\w+:)?f>\s*(?:</(?:\w+:)?c>|<(?:\w+:)?v(?:\s*/>|></))"
 )
 """In a sheet that hides rows, or has cells that show something else than a value."""
@@ -136,10 +137,14 @@ def _rich_strings(packed: zipfile.ZipFile) -> dict[str, str]:
         return {}
     root = parse_xml(data, purpose="Reading spreadsheets")
     texts = enumerate(root.iterchildren(f"{_ANY}si"))
-    return {str(at): _seen(text) for at, text in texts if len(text) > 1}
+    seen = ((str(at), _seen(text)) for at, text in texts)
+    return {at: text for at, text in seen if text is not None}
 
 
-def _seen(text: Any) -> str:
+def _seen(text: Any) -> str | None:
+    """Return the text that is seen of several runs; None if it has none."""
+    if text.find(f"{_ANY}r") is None:
+        return None
     seen = ""
     for run in text.iterchildren(f"{_ANY}r"):
         look = run.find(f"{_ANY}rPr")
@@ -188,9 +193,10 @@ def _other_text(cell: Any, strings: Mapping[str, str]) -> str | None:
         return f"={formula.text}" if formula.text else None
     if cell.get("t") == "e":
         return value
-    if not strings or cell.get("t") != "s":
-        return None
-    return strings.get(value)
+    if cell.get("t") == "inlineStr":
+        text = cell.find(f"{_ANY}is")
+        return None if text is None else _seen(text)
+    return strings.get(value) if cell.get("t") == "s" else None
 
 
 def _is_hidden(element: Any) -> bool:

@@ -79,6 +79,38 @@ def test_struck_text_of_a_workbook_with_prefixes_is_not_read(tmp_path):
     assert read_file(tmp_path / "a.xlsx")[0].text == "| 13 |"
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<r><rPr><strike/></rPr><t>5</t></r><r><t>6</t></r>", "6"),
+        ("<r><rPr><strike/></rPr><t>5</t></r>", ""),
+        (
+            "<r><t>10</t></r><r><rPr><vertAlign val='superscript'/></rPr><t>6</t></r>",
+            "10^6",
+        ),
+        ("<t>one</t><rPh sb='0' eb='1'><t>two</t></rPh>", "one"),
+    ],
+)
+def test_a_text_is_as_it_looks_in_its_cell_and_in_the_list_of_texts(
+    text, shown, tmp_path
+):
+    with Workbook(tmp_path / "made.xlsx") as made:
+        struck = made.add_format({"font_strikeout": True})
+        sheet = made.add_worksheet("A")
+        sheet.write_row(0, 0, [1, "Text"])
+        sheet.write_rich_string(1, 0, "1", struck, "2", "3")
+    listed = b"<si><t>Text</t></si>", f"<si>{text}</si>".encode()
+    inside = (
+        b'<c r="B1" t="s"><v>0</v></c>',
+        f'<c r="B1" t="inlineStr"><is>{text}</is></c>'.encode(),
+    )
+
+    for change in (listed, inside):
+        _change(tmp_path, change)
+        (read,) = read_file(tmp_path / "a.xlsx")
+        assert read.text.splitlines() == [f"| 1 | {shown} |", "| 13 |  |"]
+
+
 def test_a_sheet_says_that_its_text_boxes_are_not_read(tmp_path):
     with Workbook(tmp_path / "a.xlsx") as made:
         for name, boxed in (("A", "Boxed"), ("B", " ")):
