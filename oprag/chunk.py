@@ -78,7 +78,7 @@ class Chunk(NamedTuple):
     source: Any = None
     """The framework's object that the chunk was read from, not copied."""
     proof: Proof = "none"
-    """The proof of `span`; `"none"` without one."""
+    """The proof of `span`; without one `"none"`, or `"chained"` if links number it."""
     pages: tuple[tuple[str, Span], ...] | None = None
     """Name and span of each page of the text that `span` counts from; None if its full
     text has no pages."""

@@ -283,7 +283,7 @@ def report_unproved(
     message = (
         f"Document {name!r}: its chunks have no positions that can be used{reason}. "
         "Give the documents as they were loaded, documents=loader.load() "
-        "(LlamaIndex: load_data()), and each chunk is found in its text"
+        "(LlamaIndex: load_data()), and each chunk is looked for in its text"
     )
     message += "." if is_kept else '; or set on_problem="warn".'
     return error.reword(message)

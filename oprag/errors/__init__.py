@@ -125,7 +125,8 @@ class PositionError(OpragError, ValueError):
     """
 
     document: str
-    """The document's key, as the chunks name it."""
+    """The document's key, as the chunks name it; for `"shared_name"` the name that the
+    files share."""
     start: int
     """First character of an invalid span."""
     end: int

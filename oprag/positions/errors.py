@@ -12,7 +12,9 @@ from oprag.positions.identity import POSITION_METADATA
 from oprag.positions.keys import PART_KEYS
 from oprag.positions.schemes import read_known_positions
 
-_WAY_OUT = "Give the full texts as documents=, and each chunk is found in its text."
+_WAY_OUT = (
+    "Give the full texts as documents=, and each chunk is looked for in its text."
+)
 _NO_NUMBERING = POSITION_METADATA - {*PART_KEYS}
 _LISTED = 3
 """The most chunks that an error names."""
@@ -97,15 +99,38 @@ def report_not_comparable(
         values: The positions that were read.
         given: The option `position_keys`.
     """
-    kinds = set[str]()
-    for value in values:
-        kinds.update(type(part).__name__ for part in value or ())
     message = (
         f"Document {document!r}: the values that position_keys={given!r} gives cannot "
-        f"be compared with one another ({', '.join(sorted(kinds))}). Give a function "
+        f"be compared with one another ({_list_types(values)}). Give a function "
         "that returns one kind of value for every chunk."
     )
     return PositionError(message, kind="not_comparable", document=document)
+
+
+def report_not_hashable(
+    document: str, values: Sequence[Any], given: Any
+) -> PositionError:
+    """Return the error for values by which equal places cannot be found.
+
+    Args:
+        document: Key of the document.
+        values: The positions that were read.
+        given: The option `position_keys`.
+    """
+    message = (
+        f"Document {document!r}: the values that position_keys={given!r} gives cannot "
+        f"be hashed ({_list_types(values)}), so equal ones are not found. Give a "
+        "function that returns numbers, texts, or objects that never change "
+        "(@dataclass(order=True, frozen=True))."
+    )
+    return PositionError(message, kind="not_comparable", document=document)
+
+
+def _list_types(values: Sequence[Any]) -> str:
+    kinds = set[str]()
+    for value in values:
+        kinds.update(type(part).__name__ for part in value or ())
+    return ", ".join(sorted(kinds))
 
 
 def report_not_located(

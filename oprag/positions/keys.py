@@ -10,7 +10,7 @@ PositionKeys: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
 list of these, the most significant first (`["page", "start_index"]`).
 
 Under a key, numbers, texts of numbers (`"1718041234.000300"`) and dates are positions.
-A callable may return anything that can be compared, or a tuple of it."""
+A callable may return anything that can be compared and hashed, or a tuple of it."""
 
 PART_KEYS = (
     "part_index",

@@ -12,7 +12,7 @@ from typing import Any
 
 from oprag.chunk import Hit, Span
 from oprag.metadata import as_number
-from oprag.positions.errors import report_not_comparable
+from oprag.positions.errors import report_not_comparable, report_not_hashable
 from oprag.positions.keys import PositionKeys, list_keys, look_up
 from oprag.positions.position import NO_PLACE, Position, read_position
 from oprag.positions.schemes import CHARACTER_STARTS
@@ -33,7 +33,7 @@ def read_user_positions(
         document_key: The key of the document.
 
     Raises:
-        PositionError: The values cannot be compared with one another.
+        PositionError: The values cannot be compared with one another, or not hashed.
     """
     keys = list_keys(position_keys)
     positions = [_read_user_position(hit, keys) for hit in hits]
@@ -42,6 +42,10 @@ def read_user_positions(
         sorted(value for value in values if value is not None)
     except TypeError:
         raise report_not_comparable(document_key, values, position_keys) from None
+    try:
+        set(values)
+    except TypeError:
+        raise report_not_hashable(document_key, values, position_keys) from None
     return positions
 
 
@@ -72,7 +76,8 @@ def _read_values(hit: Hit, keys: Sequence[Any]) -> tuple[Any, ...]:
         hit: A chunk.
         keys: Metadata keys, attribute names or functions, the most significant first.
             The values of a key are numbers, texts of numbers or dates, or a list of
-            these. A function returns anything that can be compared, or a tuple of it.
+            these. A function returns anything that can be compared and hashed, or a
+            tuple of it.
     """
     values: list[Any] = []
     for key in keys:

@@ -1,6 +1,7 @@
 """Positions by the keys and functions that the user gives."""
 
 import math
+from dataclasses import dataclass
 from decimal import Decimal
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ import pytest
 from oprag import order_context
 from oprag.chunk import Hit
 from oprag.context import write_place
-from oprag.errors import MissingPositionError
+from oprag.errors import MissingPositionError, PositionError
 from tests.positions.reading import read_hits, read_positions
 
 
@@ -59,3 +60,15 @@ def test_a_known_character_key_says_where_a_chunk_begins_alone():
 def test_a_named_value_that_is_no_number_is_an_error(value):
     with pytest.raises(MissingPositionError, match="position_keys='abs'"):
         read_positions([{"abs": 1}, {"abs": value}], position_keys="abs")
+
+
+def test_values_without_a_hash_are_an_error_that_says_how_to_get_one():
+    @dataclass(order=True)
+    class Version:
+        number: int
+
+    with pytest.raises(PositionError, match=r"be hashed \(Version\)") as raised:
+        read_positions(
+            [{"v": 2}, {"v": 1}], position_keys=lambda metadata: Version(metadata["v"])
+        )
+    assert raised.value.kind == "not_comparable"
