@@ -3,13 +3,8 @@
 Also the parts, ids and stamps that a chunk carries of its document.
 """
 
-from oprag.splitting.headings import (
-    Heading,
-    Section,
-    find_headings,
-    find_sections,
-    name_columns,
-)
+from oprag.splitting.headings import Section, find_headings, find_sections, name_columns
+from oprag.splitting.markdown import Heading
 from oprag.splitting.parts import (
     Part,
     SourceText,

@@ -6,33 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-_HEADING = re.compile(
-    # A fenced block to its end: a line in it that looks like a heading is none.
-    r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(?s:.*?)(?:^ {0,3}\1[`~]*[ \t\r]*$|\Z)"
-    # Facts on a file, in YAML, are its first lines; a heading after an empty one is no
-    # remark in them.
-    r"|\A---[ \t\r]*\n[\w-]+:.*\n(?:(?![ \t\r]*\n#).*\n)*?---[ \t\r]*$"
-    r"|^(?P<marks>#{1,6})[ \t]+(?P<title>.+?)(?:[ \t]+#+)?[ \t\r]*$"
-    r"|(?:\A|(?<=\n\n)|(?<=\n\r\n))(?P<underlined>[^\s#>|*+-].*)\n(?:(?P<top>=+)|-{2,})"
-    r"[ \t\r]*$"
-    r"|(?P<table>(?:^\|.*\|[ \t\r]*(?:\n|\Z)){2,})",
-    re.MULTILINE,
-)
-_TABLE = re.compile(r"(?:^\|.*\|[ \t\r]*(?:\n|\Z)){2,}", re.MULTILINE)
+from oprag.splitting.markdown import Heading, Table, find_tables, read_markdown
+
 _CELLS = re.compile(r"(?<!\\)\|")
 _LONGEST = 120
 """Characters of a heading in a path."""
 BETWEEN = " > "
 """Between the headings of a path."""
-
-
-class Heading(NamedTuple):
-    """A heading of a text."""
-
-    start: int
-    """Where its words begin."""
-    title: str
-    level: int
 
 
 class Section(NamedTuple):
@@ -44,35 +24,9 @@ class Section(NamedTuple):
     its first row follows: `Prices: Year | Coal`."""
 
 
-class _Table(NamedTuple):
-    """Lines of a text that are the rows of a table."""
-
-    start: int
-    second: int
-    """Where its second row begins."""
-    end: int
-    """Where the line after it begins."""
-
-
 def find_headings(text: str) -> list[Heading]:
     """Return the headings of a text in Markdown."""
-    return [each for each in _read_markdown(text) if isinstance(each, Heading)]
-
-
-def _read_markdown(text: str) -> Iterator[Heading | _Table]:
-    for match in _HEADING.finditer(text):
-        if match["title"]:
-            yield Heading(match.start("title"), match["title"], len(match["marks"]))
-        elif match["underlined"]:
-            level = 1 if match["top"] else 2
-            yield Heading(match.start(), match["underlined"].strip(), level)
-        elif match["table"]:
-            yield _read_table(match)
-
-
-def _read_table(match: re.Match[str]) -> _Table:
-    start, end = match.span()
-    return _Table(start, match.string.index("\n", start) + 1, end)
+    return [each for each in read_markdown(text) if isinstance(each, Heading)]
 
 
 def find_sections(
@@ -85,13 +39,13 @@ def find_sections(
         headings: Its headings, ascending; None to read it as Markdown.
     """
     if headings is None:
-        return [*_sections(text, _read_markdown(text))]
-    marks: list[Heading | _Table] = [*headings]
-    marks += map(_read_table, _TABLE.finditer(text))
+        return [*_sections(text, read_markdown(text))]
+    marks: list[Heading | Table] = [*headings]
+    marks += find_tables(text)
     return [*_sections(text, sorted(marks, key=lambda each: each.start))]
 
 
-def _sections(text: str, marks: Iterable[Heading | _Table]) -> Iterator[Section]:
+def _sections(text: str, marks: Iterable[Heading | Table]) -> Iterator[Section]:
     titles: dict[int, str] = {}
     path = ""
     line = 0
@@ -100,7 +54,8 @@ def _sections(text: str, marks: Iterable[Heading | _Table]) -> Iterator[Section]
             titles = {at: title for at, title in titles.items() if at < mark.level}
             titles[mark.level] = _shorten(mark.title)
             path = BETWEEN.join(titles[at] for at in sorted(titles))
-            line = max(line, text.rfind("\n", line, mark.start) + 1)
+            ends = (text.rfind(end, line, mark.start) for end in "\r\n")
+            line = max(line, max(ends) + 1)
             yield Section(line, path)
             continue
         first = text[mark.start : mark.second]
