@@ -65,6 +65,8 @@ _MOST_ZEROS = 0.9
 the mark, and their texts are mostly in ASCII."""
 _MOST_BAD = 0.005
 """Share of bytes that may be wrong: the rest is read, with U+FFFD in their places."""
+_SHORTEST = 12
+"""Bytes of a text that may hold one zero, at least."""
 
 
 class NoTextError(ValueError):
@@ -102,7 +104,7 @@ def decode(data: bytes, declared: str | None = None) -> str:
     is_sure = name.startswith(_OF_ONE_BYTE) or _has_many_beyond_ascii(data)
     if marked is None and is_sure and _is_utf_8(data):
         name = "utf-8"
-    if b"\0" in data and data.count(b"\0") > _MOST_BAD * len(data):
+    if b"\0" in data and not _is_among_letters(data):
         raise NoTextError("is binary, not text", "binary")
     try:
         return data.decode(name).replace("\0", BAD)
@@ -187,6 +189,15 @@ def _decode_wide(data: bytes, codec: str) -> str:
     if text.count(BAD) + text.count("\0") > _MOST_BAD * len(text):
         raise NoTextError("is binary, not text", "binary")
     return text.replace("\0", BAD)
+
+
+def _is_among_letters(data: bytes) -> bool:
+    """Tell whether zeros are mistakes in a text: few, or one in a short text."""
+    count = data.count(b"\0")
+    if count <= _MOST_BAD * len(data):
+        return True
+    others = data.replace(b"\0", b"")
+    return count == 1 and len(data) >= _SHORTEST and not _NEVER_IN_TEXT.search(others)
 
 
 def _has_many_beyond_ascii(data: bytes) -> bool:

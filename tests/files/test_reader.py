@@ -324,3 +324,14 @@ def test_a_link_that_leads_out_of_a_folder_is_not_even_read(tmp_path):
     )
     assert str(folder / "a.txt") in opened
     assert not {str(folder / "link.txt"), str(secret)} & {*opened}
+
+
+@pytest.mark.parametrize("data", [b"Har\0bour in May", b"A,B\n12,\0\n34,56"])
+def test_one_zero_in_a_short_text_does_not_refuse_it(data):
+    assert decode(data) == data.decode().replace("\0", "\ufffd")
+
+
+@pytest.mark.parametrize("data", [b"Har\0bour\0 in May", b"Har\0bour in\x01 May"])
+def test_zeros_in_a_short_text_are_none_of_a_text(data):
+    with pytest.raises(NoTextError, match="is binary"):
+        decode(data)
