@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
 from oprag.files.bodies import Body, as_row, damaged, with_headings
+from oprag.files.chart_points import read_points
 from oprag.files.equations import OFFICE, write_office_math, write_raised
 from oprag.files.html_lists import write_number
 from oprag.files.packed_xml import parse_xml
@@ -21,8 +22,6 @@ _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _NUMBERS = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 _ENDS = {"Period": "{}.", "ParenBoth": "({})", "ParenR": "{})"}
-_MOST_POINTS = 10_000
-"""Points of a series that are read, at most, as files name any number."""
 _STRUCK = frozenset(("sngStrike", "dblStrike"))
 
 
@@ -71,8 +70,9 @@ def _lines(slide: Any, title: Any, size: tuple[int, int]) -> Iterator[str]:
             yield from _shape_lines(shape)
     if slide.has_notes_slide:
         notes = slide.notes_slide.notes_text_frame
-        if notes is not None and notes.text.strip():
-            yield f"\nNotes: {notes.text.strip()}"
+        said = "" if notes is None else "\n".join(_texts(notes))
+        if said:
+            yield f"\nNotes: {said}"
 
 
 def _choose(slide: Any) -> None:
@@ -205,7 +205,7 @@ def _chart_lines(chart: Any) -> Iterator[str]:
     # Its library refuses kinds of charts; the values of all are written alike.
     for series in chart.element.iter(f"{_C}ser"):
         name, across, values = (
-            _points(series, tags)
+            read_points(series, tags)
             for tags in (("tx",), ("cat", "xVal"), ("val", "yVal"))
         )
         if across and across != before:
@@ -213,31 +213,6 @@ def _chart_lines(chart: Any) -> Iterator[str]:
             before = across
         yield as_row([" ".join(name), *values])
     yield ""
-
-
-def _points(series: Any, tags: Sequence[str]) -> list[str]:
-    """Return the text of each point of a series; empty for a point without one."""
-    found = next(series.iterchildren(*(f"{_C}{tag}" for tag in tags)), None)
-    if found is None:
-        return []
-    count = next((each.get("val") for each in found.iter(f"{_C}ptCount")), None)
-    are_numbers = next(found.iter(f"{_C}numCache", f"{_C}numLit"), None) is not None
-    # Of several levels of names the first is the innermost.
-    level = next(found.iter(f"{_C}lvl"), found)
-    points = {
-        each.get("idx"): each.findtext(f"{_C}v") for each in level.iter(f"{_C}pt")
-    }
-    numbers = range(min(int(count or len(points)), _MOST_POINTS))
-    texts = [points.get(str(number)) or "" for number in numbers]
-    return [*map(_write, texts)] if are_numbers else texts
-
-
-def _write(value: str) -> str:
-    try:
-        number = float(value)
-    except ValueError:
-        return value
-    return str(int(number)) if number.is_integer() else str(number)
 
 
 def _diagram_lines(shape: Any) -> Iterator[str]:

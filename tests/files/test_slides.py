@@ -125,6 +125,53 @@ def test_charts_keep_every_digit_and_both_axes(made, tmp_path):
     ]
 
 
+def test_struck_text_of_notes_is_not_read(made, tmp_path):
+    frame = slide_of(made).notes_slide.notes_text_frame
+    frame.text = "Rent"
+    for text, value in ((" 500", "sngStrike"), (" 600", "noStrike")):
+        run = frame.paragraphs[0].add_run()
+        run.text = text
+        run.font._element.set("strike", value)
+
+    assert lines(made, tmp_path) == ["Notes: Rent 600"]
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "shown"),
+    [
+        ("General", 45292, "45292"),
+        ('#,##0 "days";[Red]-0', 45292, "45292"),
+        ("0.00E+00", 45292, "45292"),
+        ("[h]:mm", 1.5, "1.5"),
+        (r"[$-409]d\-mmm\-yy;@", 45292, "2024-01-01"),
+        ("mmmm", 45292, "2024-01-01"),
+        ("m/d/yy h:mm", 45292.5, "2024-01-01 12:00:00"),
+        ("h:mm AM/PM", 0.75, "18:00:00"),
+        ("yyyy", 1e300, "1e+300"),
+    ],
+)
+def test_a_number_of_a_chart_may_be_a_date(form, value, shown, made, tmp_path):
+    lines_of = CategoryChartData(number_format=form)
+    lines_of.categories = ["A"]
+    lines_of.add_series("Coal", (value,))
+    kind = XL_CHART_TYPE.LINE
+    slide_of(made).shapes.add_chart(kind, 0, 0, Inches(1), Inches(1), lines_of)
+
+    assert lines(made, tmp_path)[-1] == f"| Coal | {shown} |"
+
+
+def test_a_date_of_a_chart_may_count_from_1904_and_one_point_may_be_one(made, tmp_path):
+    given = CategoryChartData()
+    given.categories = ["A", "B"]
+    given.add_series("Coal", (1, 2))
+    place = (0, 0, Inches(1), Inches(1))
+    chart = slide_of(made).shapes.add_chart(XL_CHART_TYPE.LINE, *place, given).chart
+    chart.element.find("{*}date1904").set("val", "1")
+    next(chart.element.iter("{*}val")).find(".//{*}pt").set("formatCode", "d/m/yy")
+
+    assert lines(made, tmp_path)[-1] == "| Coal | 1904-01-02 | 2 |"
+
+
 def test_a_kind_of_chart_that_no_library_reads_is_read(made, tmp_path):
     bars = CategoryChartData()
     bars.categories = ["1900", "1901"]
