@@ -63,7 +63,7 @@ def read_sheets(data: bytes) -> list[Body]:
         if look.has_boxes and name not in hidden
     ]
     notices += [f'sheet "{name}" is hidden' for name in hidden]
-    bodies = [body for body in bodies if body.text]
+    bodies = [body._replace(notice="") for body in bodies if body.text]
     if bodies:
         bodies[0] = bodies[0]._replace(notice="; ".join(notices))
     return bodies

@@ -125,6 +125,19 @@ def test_a_sheet_says_that_its_text_boxes_are_not_read(tmp_path):
     ]
 
 
+def test_what_is_hidden_in_each_sheet_is_said_once(tmp_path):
+    with Workbook(tmp_path / "a.xlsx") as made:
+        for name in ("A", "B"):
+            sheet = made.add_worksheet(name)
+            sheet.write_column(0, 0, [1, 2])
+            sheet.set_row(1, None, None, {"hidden": True})
+
+    assert [each.notice for each in read_file(tmp_path / "a.xlsx")] == [
+        '1 row of sheet "A" is hidden; 1 row of sheet "B" is hidden',
+        "",
+    ]
+
+
 def test_a_number_is_as_long_as_it_is_exact(tmp_path):
     numbers = [1e300, 4111111111111111, -1e16, 0.5]
     with Workbook(tmp_path / "a.xlsx") as made:
