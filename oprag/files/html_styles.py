@@ -8,9 +8,15 @@ from typing import Any, NamedTuple
 
 from oprag.files.html_attributes import AttributeSelector, take_attributes
 
+_CLEAR = re.compile(
+    r"(?<!-)color\s*:\s*(?:transparent|#(?:[\da-f]{3}0|[\da-f]{6}00)(?![\da-f])"
+    r"|(?:rgb|hsl)a?\((?:(?:[^),]*,){3}|[^)]*/)\s*0(?:\.0+)?%?\s*\))",
+    re.IGNORECASE,
+)
 _HIDES = re.compile(
     r"(?<![\w-])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)"
-    r"|font-size\s*:\s*0(?![.\d])|(?<!-)color\s*:\s*transparent"
+    r"|content-visibility\s*:\s*hidden|font-size\s*:\s*0(?:\.0+)?(?![.\d])"
+    rf"|{_CLEAR.pattern}"
     r"|text-decoration[\w-]*\s*:[^;]*line-through"
     r"|(?:left|right|top|text-indent|margin-left)\s*:\s*-\d{4,}"
     r"|clip\s*:\s*rect\s*\(\s*(?:0|1px)[\s,]|clip-path\s*:\s*inset\s*\(\s*(?:50|100)%)",
@@ -19,7 +25,11 @@ _HIDES = re.compile(
 _SHOWS = re.compile(
     r"(?<![\w-])(?:display|visibility|text-decoration[\w-]*|clip)\s*:", re.IGNORECASE
 )
-_FADES = re.compile(r"(?<![\w-])opacity\s*:\s*0(?:\.0+)?(?![.\d])", re.IGNORECASE)
+_FADES = re.compile(
+    r"(?<![\w-])opacity\s*:\s*0(?:\.0+)?(?![.\d])"
+    r"|(?<![\w-])filter\s*:[^;]*opacity\(\s*0(?:\.0+)?%?\s*\)",
+    re.IGNORECASE,
+)
 _FLAT = re.compile(
     r"(?<![\w-])(?:max-)?height\s*:\s*0(?:px)?\s*(?:;|\Z)", re.IGNORECASE
 )
@@ -32,7 +42,7 @@ _GROWS = re.compile(r"transition|animation|will-change", re.IGNORECASE)
 _RAISES = re.compile(r"vertical-align\s*:\s*(super|sub)(?!\w)", re.IGNORECASE)
 _NUMBERS = re.compile(r"list-style(?:-type)?\s*:\s*([^;]+)", re.IGNORECASE)
 _FOR_SCREENS = re.compile(
-    r"@media\s+(?:only\s+)?(?:screen|all)\s*\{((?:[^{}]*\{[^{}]*\})*[^{}]*)\}",
+    r"@(?:media\s+(?:only\s+)?(?:screen|all)|layer(?:\s+[\w.-]+)?)\s*\{((?:[^{}]*\{[^{}]*\})*[^{}]*)\}",
     re.IGNORECASE,
 )
 _AT_RULE = re.compile(r"@[^{;]*(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\})")
@@ -124,7 +134,7 @@ class Styles:
         if not any(map(_HIDES.search, said)):
             return False
         holds = _choose(said)
-        is_later_seen = "transparent" in holds and _MOVES.search(holds)
+        is_later_seen = _CLEAR.search(holds) and _MOVES.search(holds)
         return bool(_HIDES.search(holds)) and not is_later_seen
 
     def numbers(self, element: Any) -> str:

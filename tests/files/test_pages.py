@@ -140,11 +140,20 @@ def test_what_is_seen_of_a_page_is_read(page, text):
         *("display: none !important", "visibility:hidden", "opacity:0", "font-size:0"),
         *("position:absolute;left:-9999px", "text-indent:-9999px"),
         *("clip:rect(0 0 0 0);position:absolute", "height:0;overflow:hidden"),
-        "color:transparent",
+        *("color:transparent", "color:#00000000", "color: rgba(0, 0, 0, 0)"),
+        *("color:rgb(0 0 0 / 0%)", "font-size:0.0em", "content-visibility:hidden"),
+        "filter: blur(1px) opacity(0)",
     ],
 )
 def test_what_is_not_seen_of_a_page_is_not_read(style):
     assert "no" not in read(f"{BODY}<p style='{style}'>no</p>").replace("not", "")
+
+
+@pytest.mark.parametrize(
+    "colour", ["rgb(0, 0, 0)", "#000000", "#100", "rgba(0,0,0,0.5)", "hsl(0 0% 0% / 1)"]
+)
+def test_a_colour_that_is_seen_hides_nothing(colour):
+    assert "seen" in read(f"{BODY}<p style='color:{colour}'>seen</p>")
 
 
 def test_of_rules_that_weigh_the_same_the_last_counts():
@@ -171,6 +180,7 @@ def test_of_rules_that_weigh_the_same_the_last_counts():
         (".k {display:block; display:none}", False),
         (".k {text-decoration:line-through} #i {text-decoration-line:none}", True),
         ("@media print {.k {display:none}}", True),
+        ("@layer base {.k {display:none}}", False),
         ("/* .k {display:none} */", True),
         ("* {display:none} .k {display:block}", True),
         ("[hidden-thing] {display:none}", False),
