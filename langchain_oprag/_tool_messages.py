@@ -62,7 +62,7 @@ class Messages:
     def __init__(self, options: ContextOptions) -> None:
         self._conversations = Conversations(partial(_read_next, options), _are_of)
 
-    def read(
+    def read_messages(
         self, messages: Sequence[BaseMessage], numbers: CitationNumbers | None = None
     ) -> list[BaseMessage]:
         """Return messages as a model is to read them.

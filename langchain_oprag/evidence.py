@@ -146,7 +146,7 @@ class EvidenceMiddleware(AgentMiddleware):
         listed = _check_messages(messages)
         numbers = CitationNumbers()
         take_carried(numbers, listed)
-        return self._messages.read(listed, numbers if len(numbers) else None)
+        return self._messages.read_messages(listed, numbers if len(numbers) else None)
 
     def wrap_model_call(
         self,
@@ -200,7 +200,7 @@ class EvidenceMiddleware(AgentMiddleware):
         with numbers.lock:
             if not _read_messages(request.state):
                 take_carried(numbers, messages)
-            read = self._messages.read(messages, numbers)
+            read = self._messages.read_messages(messages, numbers)
             return read, _NumbersRead(numbers, len(numbers), numbers.as_json())
 
 

@@ -180,7 +180,7 @@ class _LangChain(Framework[Document]):
     def is_estimated(self) -> bool:
         return isinstance(self.splitter, OffsetSplitter) and self.splitter.is_estimated
 
-    def read(self, document: Document) -> SourceText:
+    def read_source(self, document: Document) -> SourceText:
         return source_of(document)
 
     def replace_text(self, document: Document, text: str) -> Document:

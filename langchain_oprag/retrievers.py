@@ -429,7 +429,7 @@ class _DocumentRetrieval(Retrieval[Document]):
     ) -> Effects[tuple[list[Document], CandidateTail]]:
         read: list[StoredChunk] = []
         if self.chunks is not None:
-            read = yield from self.chunks.read(search.requests())
+            read = yield from self.chunks.read_by_key(search.requests())
         beside = [restore_document(chunk) for _, chunk in search.neighbours(read)]
         return search.combine(found, beside, stored=self.chunks is not None)
 

@@ -63,7 +63,7 @@ class Neighbourhood:
         """Return hits and neighbours as `arrange` takes them."""
         near = []
         if self._chunks is not None and (wanted := widening.requests()):
-            near = widening.neighbours((yield from self._chunks.read(wanted)))
+            near = widening.neighbours((yield from self._chunks.read_by_key(wanted)))
         places = widening.unplaced if self._chunks else range(widening.hits)
         by_links = {n: hits[n].node for n in sorted(places) if self._loads}
         with_links = {

@@ -90,7 +90,7 @@ class StoredNumbers:
         """Return whether the store has a list of numbers, even an empty one."""
         return await self._store().get(NUMBERS, default=None) is not None
 
-    async def read(self) -> CitationNumbers:
+    async def read_numbers(self) -> CitationNumbers:
         """Return the numbers: the same object while the store keeps them.
 
         Raises:
@@ -106,7 +106,7 @@ class StoredNumbers:
 
     async def add(self, shown: Sequence[Passage]) -> None:
         """Keep the numbers of the passages that are shown."""
-        numbers = await self.read()
+        numbers = await self.read_numbers()
         self._stored = None  # until the store has them
         numbers.add(shown)
         entries = numbers.as_json()

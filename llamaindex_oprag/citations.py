@@ -75,7 +75,7 @@ async def _resolve_context(
     )
     if not await numbering.has_begun() or restart:
         raise _refuse_restart(context)
-    numbers = await numbering.read()
+    numbers = await numbering.read_numbers()
     memory = await context.store.get("memory", default=None)
     said = await memory.aget_all() if isinstance(memory, BaseMemory) else []
     conversation = "\n".join(message.content or "" for message in said)

@@ -203,7 +203,7 @@ class _LlamaIndex(Framework[Document]):
         own = self.splitter if isinstance(self.splitter, OffsetNodeParser) else None
         return own is not None and is_fallback(own.tokenizer)
 
-    def read(self, document: Document) -> SourceText:
+    def read_source(self, document: Document) -> SourceText:
         random = _is_random(document.node_id)
         return SourceText(
             text_of(document), document.metadata, None if random else document.node_id

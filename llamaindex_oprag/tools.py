@@ -198,7 +198,7 @@ class OrderPreservingRetrieverTool(Verifiable, FunctionTool):
     async def _anext(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
         run = open_run(ctx.store)
         async with run.turn(ctx.store) as numbering:
-            numbers = await numbering.read()
+            numbers = await numbering.read_numbers()
             texts = await run.texts(ctx.store)
             with run.conversations.begin_reading(texts, numbers) as conversation:
                 answer = await self._retriever._aretrieve_unseen(  # noqa: SLF001 -- as above
@@ -227,7 +227,7 @@ async def number_reply(ctx: Context, reading: ToolReply) -> ToolReply:
     """Number the passages of another tool's reply, and note that they were shown."""
     run = open_run(ctx.store)
     async with run.turn(ctx.store) as numbering:
-        numbers = await numbering.read()
+        numbers = await numbering.read_numbers()
         passages = tuple(numbers.assign(reading.passages))
         if not passages:
             return reading

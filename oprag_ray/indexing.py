@@ -168,7 +168,7 @@ def _blocks(
     characters = 0
     for name, parts in named:
         block.append((name, parts))
-        characters += sum(len(framework.read(part).text) for part in parts)
+        characters += sum(len(framework.read_source(part).text) for part in parts)
         if len(block) >= batch_size or characters >= batch_size * _CHUNK:
             yield block
             block, characters = [], 0

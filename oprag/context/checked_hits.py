@@ -114,7 +114,7 @@ def check_hits(
     chunks = check_positions(chunks, problems=collected, agreeing=agreeing)
     if texts is not None:
         located = locate_hits(
-            chunks, texts.read, errors, compared=texts.at_hand, recorded=recorded
+            chunks, texts.find_text, errors, compared=texts.at_hand, recorded=recorded
         )
         _note_dropped(dropped, "blank", chunks, located)
         chunks = deduplicate(located)

@@ -166,11 +166,11 @@ class TextsByName:
 
     def __call__(self, name: str) -> str | None:
         """Return the exact text of a document; None if there is none."""
-        found = self.read(name)
+        found = self.find_text(name)
         return None if found is None else found.text
 
-    def read(self, name: str) -> FullText | None:
-        """Return the exact text with all that is known of it."""
+    def find_text(self, name: str) -> FullText | None:
+        """Return the exact text with all that is known of it; None if there is none."""
         try:
             found = self.source.read(name)
         except DocumentNotFoundError:

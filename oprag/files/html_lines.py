@@ -82,7 +82,7 @@ def read_lines(
     styles = Styles(root)
     pieces = Pieces(styles, unclosed, document=document, hidden=hidden)
     reader = _Reader(pieces, ListNumbers(styles), document=document)
-    reader.read(root)
+    reader.read_lines(root)
     return [line for line in map(_finish, reader.lines) if line.text]
 
 
@@ -108,7 +108,7 @@ class _Reader:
         self._around: list[Any] = []
         self._gap = ""
 
-    def read(self, root: Any) -> None:
+    def read_lines(self, root: Any) -> None:
         from lxml import etree
 
         walker = etree.iterwalk(root, events=("start", "end"))
@@ -134,7 +134,7 @@ class _Reader:
                 self._add(row)
             self._break("\n\n" if rows else "")
             return bool(rows)
-        text = self._pieces.read(element, "".join(self.lines[-1].parts[-1:]))
+        text = self._pieces.read_piece(element, "".join(self.lines[-1].parts[-1:]))
         self._add(text)
         return text is not None
 

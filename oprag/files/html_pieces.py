@@ -72,7 +72,7 @@ class Pieces:
             return True
         return not self._hidden and self._styles.hides(element)
 
-    def read(self, element: Any, before: str) -> str | None:
+    def read_piece(self, element: Any, before: str) -> str | None:
         """Return the text of an element that is one piece; None if it is none.
 
         Args:

@@ -149,7 +149,7 @@ def _read_inside(element: Any, pieces: Pieces) -> Iterator[str]:
             yield child.tail or ""
             continue
         between = " " if child.tag in PARAGRAPHS | LINES else ""
-        whole = pieces.read(child, last.rstrip())
+        whole = pieces.read_piece(child, last.rstrip())
         yield between
         if whole is None:
             yield from _read_inside(child, pieces)

@@ -53,7 +53,7 @@ class Framework(ABC, Generic[D]):
         """Whether an estimate decides the cuts, because cl100k cannot be loaded."""
 
     @abstractmethod
-    def read(self, document: D) -> SourceText:
+    def read_source(self, document: D) -> SourceText:
         """Return the text, metadata and id that the core needs. Random ids are none."""
 
     @abstractmethod
@@ -98,7 +98,7 @@ def chunks_of(
         )
         raise UnreadableFileError(message, path=name, reason=reason)
     parts = [_make_storable(part, framework) for part in parts]
-    texts = [framework.read(part) for part in parts]
+    texts = [framework.read_source(part) for part in parts]
     if not any(text.text.strip() for text in texts):
         return []
     (grouped,) = group_parts(texts)
@@ -128,7 +128,7 @@ def chunks_of(
 
 def _make_storable(part: D, framework: Framework[D]) -> D:
     """Replace each character that some stores do not keep by one that all keep."""
-    text = framework.read(part).text
+    text = framework.read_source(part).text
     if is_storable(text):
         return part
     return framework.replace_text(part, encodable(text).replace("\0", "\ufffd"))

@@ -175,7 +175,7 @@ def read_documents(
         if isinstance(parts[0], UnreadableFileError):
             yield parts[0]
             continue
-        texts = [framework.read(part) for part in parts]
+        texts = [framework.read_source(part) for part in parts]
         _refuse_repetition(name, texts)
         yield (
             name,
@@ -202,7 +202,7 @@ def _name(place: int, document: Any, framework: Framework[D]) -> str:
     if isinstance(document, UnreadableFileError):
         return document.path
     check_entries("documents", [document], framework.document_type)
-    text = framework.read(document)
+    text = framework.read_source(document)
     name = text.name
     if not name:
         keys = tuple(sorted(map(str, text.metadata)))

@@ -58,8 +58,8 @@ class PunktModel(NamedTuple):
     beginning of a sentence, inside one, or at an unknown place."""
 
     @classmethod
-    def read(cls, folder: Path) -> PunktModel:
-        """Read the four files of a language of nltk's `punkt_tab`.
+    def load(cls, folder: Path) -> PunktModel:
+        """Load the four files of a language of nltk's `punkt_tab`.
 
         Raises:
             FileNotFoundError: One of them is not there.

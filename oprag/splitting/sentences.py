@@ -63,7 +63,7 @@ def punkt_sentence_spans(text: str, language: str = "english") -> list[tuple[int
 def _finder(language: str) -> PunktFinder:
     for folder in _folders(language):
         try:
-            return PunktFinder(PunktModel.read(folder))
+            return PunktFinder(PunktModel.load(folder))
         except (FileNotFoundError, NotADirectoryError):
             continue
     message = (

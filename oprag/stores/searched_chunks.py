@@ -86,7 +86,7 @@ class SearchedChunks:
         """Return the chunks of one document."""
         return self._drop_hidden((yield self._query_store({doc_key: None})))
 
-    def read(self, wanted: Mapping[ChunkKey, str]) -> Effects[list[StoredChunk]]:
+    def read_by_key(self, wanted: Mapping[ChunkKey, str]) -> Effects[list[StoredChunk]]:
         """Return the store's copies of these chunks, in two queries at most.
 
         Reading by id takes a store a fraction of the time. But a filter may apply only

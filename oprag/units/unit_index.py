@@ -74,7 +74,7 @@ class UnitIndex:
             elif chunk.span is None:  # a number does not say which unit
                 problems.setdefault(chunk.document_key, _nowhere(chunk, of))
         if texts := options.source_text():
-            chunks = locate_hits(chunks, texts.read, problems, compared=False)
+            chunks = locate_hits(chunks, texts.find_text, problems, compared=False)
         for problem in problems.values():
             raise problem
         found: dict[LongUnit, FoundUnit] = {}

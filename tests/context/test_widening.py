@@ -40,7 +40,7 @@ def widened(hits: list[Hit], widen: Any, *, fills: bool = False, **given: Any) -
         NeighbourSearch(hits, widen, options, fills=fills),
     )
     chunks = SearchedChunks(store, SearchFilter())
-    near = widening.neighbours(run_effects(chunks.read(widening.requests())))
+    near = widening.neighbours(run_effects(chunks.read_by_key(widening.requests())))
     beside = [_written(Hit(chunk.text, chunk.metadata)) for _, chunk in near]
     listed, wanted = widening.combine(hits, beside, stored=True)
     arranged = arrange(listed, options, neighbours=wanted)

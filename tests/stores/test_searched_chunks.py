@@ -44,7 +44,7 @@ def wanted_beside(*hits: StoredChunk) -> Any:
 def read(store: FakeStore, wanted: Any, **search: Any) -> list[StoredChunk]:
     chunks = SearchedChunks(store, SearchFilter(**search))
     store.asked.clear()
-    found = run_effects(chunks.read(wanted))
+    found = run_effects(chunks.read_by_key(wanted))
     return sorted(found, key=lambda chunk: chunk.text)
 
 
@@ -80,7 +80,7 @@ def test_a_search_with_a_filter_reads_nothing_by_id():
     assert read(store, wanted_beside(A[2]), ids=ids) == [A[3]]
     assert "ids" not in store.asked
     within = SearchedChunks(store.within(admits), SearchFilter())
-    assert run_effects(within.read(wanted_beside(A[2]))) == [A[1]]
+    assert run_effects(within.read_by_key(wanted_beside(A[2]))) == [A[1]]
 
 
 def test_what_is_missing_or_another_chunk_under_an_id_is_looked_for_elsewhere():
