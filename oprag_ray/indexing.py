@@ -25,7 +25,7 @@ from oprag.indexing import (
     check_given,
     read_documents,
     source_scope,
-    update_index,
+    update_by_workers,
 )
 from oprag_ray.clusters import check_address, connect
 from oprag_ray.workers import Worker, documents_of, open_target, pack, unpack
@@ -149,7 +149,7 @@ def index_on_ray(
             with closing(_parts(ray, written, address)) as parts:
                 yield from parts
 
-        return update_index(
+        return update_by_workers(
             write,
             target.store,
             target.writer,

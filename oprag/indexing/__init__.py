@@ -18,16 +18,17 @@ from oprag.indexing.plan import (
     WantedDocument,
 )
 from oprag.indexing.report import FailedDocument, IndexingReport, ShowProgress
-from oprag.indexing.run import WorkerResult
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.update import (
     IndexingKeywords,
     aindex_target,
     index_target,
+    update_by_workers,
     update_index,
     write_part,
 )
 from oprag.indexing.vectors import VectorCheck
+from oprag.indexing.workers import WorkerResult
 from oprag.indexing.writer import ChunkWriter, IndexTarget, finish_in_thread
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "read_documents",
     "source_scope",
     "split_document",
+    "update_by_workers",
     "update_index",
     "write_part",
 ]

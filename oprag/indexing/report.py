@@ -37,12 +37,16 @@ is called in a thread if the run is awaited."""
 
 
 class FailedDocument(NamedTuple):
-    """A document that could not be indexed. Its old chunks stay in the store."""
+    """A document that could not be indexed, or not be removed."""
 
     name: str
     """The document's name."""
     error: Exception
     """The error, unchanged since it was raised."""
+    deleted: int | None = None
+    """None if all its old chunks are still in the store. Otherwise the new ones are all
+    there, and deleting the old ones failed when so many were gone, or more: the call
+    that failed may have deleted some."""
 
     def __repr__(self) -> str:
         """Leave out the error's message: a server may have repeated a key in it."""
@@ -74,8 +78,8 @@ class IndexingReport:
     skipped: tuple[UnreadableFileError, ...] = ()
     """Files of a folder that are no text. Their old chunks stay in the store."""
     failed: tuple[FailedDocument, ...] = ()
-    """Documents that could not be stored, each with its error. Their old chunks are
-    still in the store; beside the new ones if only deleting failed."""
+    """Documents that could not be stored or removed, each with its error. Their old
+    chunks are still in the store, unless `FailedDocument.deleted` says otherwise."""
     foreign: tuple[str, ...] = ()
     """Documents with further chunks in the store that another program wrote. Those
     chunks are left there."""
@@ -132,11 +136,19 @@ def describe_failures(failed: Sequence[FailedDocument]) -> str:
     """Return a text that names failed documents, at least one, and the last error."""
     error = failed[-1].error
     words = str(error) if isinstance(error, OpragError) else read_error_message(error)
+    halfway = [one for one in failed if one.deleted is not None]
+    but = ""
+    if halfway:
+        gone = sum(one.deleted or 0 for one in halfway)
+        but = (
+            f", except where deleting failed ({_list([one.name for one in halfway])}): "
+            f"the new chunks are in, and of the old ones {gone:,} or more are gone"
+        )
     return (
         f"{len(failed):,} failed: {_list([one.name for one in failed])}. What the "
-        "store held of them is still there, beside the new chunks where only deleting "
-        "failed; report.failed has the error of each. Index again when the cause is "
-        f"mended. The last error is {type(error).__name__}: {words}"
+        f"store held of them is still there{but}. report.failed has the error of each. "
+        "Index again when the cause is mended. The last error is "
+        f"{type(error).__name__}: {words}"
     )
 
 

@@ -5,8 +5,8 @@ A document goes through these steps:
 1. It is compared with the chunks that the store holds of it (`plan`).
 2. Its plan waits with others until their chunks fill a batch.
 3. The new chunks of these plans are embedded and added. Once all are stored, the old
-   ones are deleted. Their ids differ, so both exist until then, and a reader gets the
-   old version or the new one.
+   ones are deleted. Their ids differ, so one version is whole at any time. A search may
+   find chunks of both: `oprag.positions.keep_one_version` says which are read.
 4. If the store or the embedding fails, each document concerned is tried once more,
    alone. If that fails too, the report lists it as failed, and the others go on. The
    next run finds the stored chunks and does the rest.
@@ -20,8 +20,9 @@ Generators decide the work, and `oprag.indexing.update` does it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from oprag.effects import Effect, Effects
 from oprag.errors import (
@@ -63,29 +64,21 @@ Requests: TypeAlias = Effects[None]
 """Reads and writes to do. If one fails, its exception is thrown into the generator."""
 
 
-WorkerResult: TypeAlias = IndexingReport | UnreadableFileError | IndexingError
-"""The report of another process on some documents, or the error that stopped it."""
-DocumentsOrWorkers: TypeAlias = (
-    Iterable[Readable] | Callable[[StoredBefore], Iterable[WorkerResult]]
-)
-"""Either the documents, read one at a time; or a function that lets other processes
-write them. It takes the state of the store before the run, and yields their results."""
-
-
 def index_given(
-    run: Run, given: DocumentsOrWorkers, *, is_part: bool = False
+    run: Run, documents: Iterable[Readable], *, is_part: bool = False
 ) -> Effects[IndexingReport]:
-    """Index documents, and end the run, unless this is a part of another run."""
-    items: Iterable[Readable | WorkerResult]
-    items = given(run.before) if callable(given) else given
-    for item in items:
-        if isinstance(item, IndexingReport):
-            run.take_part(item)
-        elif isinstance(item, IndexingError):
-            run.take_stopped_part(item)
-        else:
-            yield from run.take_document(item)
-        run.report_progress()
+    """Index documents, and end the run, unless this is a part of another run.
+
+    If an error ends it, the documents before that are written: how many they are does
+    not depend on the batches.
+    """
+    try:
+        for document in documents:
+            yield from run.take_document(document)
+            run.report_progress()
+    except Exception:
+        yield from run.write_pending()
+        raise
     if is_part:
         yield from run.write_pending()
     else:
@@ -93,13 +86,23 @@ def index_given(
     return run.record.make_report()
 
 
-class _PlannedDocument(NamedTuple):
-    """A document that was compared with the store."""
+@dataclass
+class _Work:
+    """The work on a document that was compared with the store."""
 
     document: WantedDocument
     outcome: Outcome
     """Its outcome once its changes are written."""
     changes: IndexingPlan
+    """Its changes, before any was written."""
+    left: IndexingPlan
+    """Those that the store still lacked when it was last compared."""
+    added: set[str] = field(default_factory=set)
+    """Ids of its new chunks that are written."""
+    deleted: set[str] = field(default_factory=set)
+    """Ids of its old chunks that are deleted."""
+    is_deleting: bool = False
+    """Whether all its new chunks are stored, and deleting was begun."""
 
 
 class Run:
@@ -128,7 +131,7 @@ class Run:
         self.before = before or StoredBefore(store, options)
         self.record = RunRecord(store.name)
         self._names = GivenNames()
-        self._pending: list[_PlannedDocument] = []
+        self._pending: list[_Work] = []
 
     def take_document(self, given: Readable) -> Requests:
         """Take the next document, or the error in its place."""
@@ -176,7 +179,7 @@ class Run:
 
     def _plan_document(
         self, document: WantedDocument, outcome: Outcome | None
-    ) -> Effects[_PlannedDocument]:
+    ) -> Effects[_Work]:
         """Compare a document with the store; see `_queue_document`."""
         key = document_key(document.name)
         read, aread = self._store.read, self._store.aread
@@ -193,7 +196,7 @@ class Run:
             self.record.add_foreign(document.name, len(foreign))
         if changes.delete and self._writer.cannot_delete:
             raise IndexingError(self._writer.cannot_delete, store=self._store.name)
-        return _PlannedDocument(document, outcome or changes.outcome, changes)
+        return _Work(document, outcome or changes.outcome, changes, changes)
 
     def _fills_batch(self) -> bool:
         """Return whether the chunks that are pending fill a batch."""
@@ -206,55 +209,86 @@ class Run:
         """Write all pending changes; if that fails, each document alone."""
         pending, self._pending = self._pending, []
         try:
-            yield from self._write([planned.changes for planned in pending])
+            yield from self._write(pending)
         except _FATAL:
             raise
         except Exception:  # noqa: BLE001 -- any store error; each is tried once more
             if isinstance(self._store, Snapshot):
                 self._store.forget()
-            for planned in pending:
-                yield from self._retry_alone(planned.document, planned.outcome)
+            for work in pending:
+                yield from self._retry_alone(work.document, work.outcome, work)
         else:
-            for planned in pending:
-                self._record_outcome(planned)
+            for work in pending:
+                self._record_outcome(work)
 
-    def _write(self, all_changes: Sequence[IndexingPlan]) -> Requests:
+    def _write(self, pending: Sequence[_Work]) -> Requests:
         """Add the new chunks of all documents; then delete the old ones."""
-        new = [chunk for changes in all_changes for chunk in changes.add]
-        for chunks in self._batches(new):
+        new = [(work, chunk) for work in pending for chunk in work.left.add]
+        for added in self._batches(new):
+            chunks = [chunk for _, chunk in added]
             add, aadd = self._writer.add, self._writer.aadd
             yield Effect(partial(add, chunks), partial(aadd, chunks))
-            self.record.chunks_added += len(chunks)
+            for work, chunk in added:
+                work.added.add(chunk.id)
+            self.record.chunks_added += len(added)
             self.report_progress()
-        old = [id_ for changes in all_changes for id_ in changes.delete]
-        for ids in self._batches(old):
+        old = [(work, id_) for work in pending for id_ in work.left.delete]
+        for deleted in self._batches(old):
+            for work, _ in deleted:
+                work.is_deleting = True
+            ids = [id_ for _, id_ in deleted]
             delete, adelete = self._writer.delete, self._writer.adelete
             yield Effect(partial(delete, ids), partial(adelete, ids))
-            self.record.chunks_deleted += len(ids)
+            for work, id_ in deleted:
+                work.deleted.add(id_)
+            self.record.chunks_deleted += len(deleted)
 
     def _batches(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
         size = self._options.batch_size
         return (items[at : at + size] for at in range(0, len(items), size))
 
     def _retry_alone(
-        self, document: WantedDocument, outcome: Outcome | None
+        self,
+        document: WantedDocument,
+        outcome: Outcome | None,
+        work: _Work | None = None,
     ) -> Requests:
-        """Compare and write one document after a failure; record another failure."""
+        """Compare and write one document after a failure; record another failure.
+
+        Args:
+            document: The document.
+            outcome: See `_queue_document`.
+            work: The work that failed; None if the comparison did.
+        """
         try:
-            planned = yield from self._plan_document(document, outcome)
-            yield from self._write([planned.changes])
+            again = yield from self._plan_document(document, outcome)
+            if work is None:
+                work = again
+            else:
+                self._count_written(work, again.changes)
+            yield from self._write([work])
         except _FATAL:
             raise
         except Exception as error:  # noqa: BLE001 -- any store error; reported
-            self.record.add_failure(FailedDocument(document.name, error))
+            deleted = len(work.deleted) if work and work.is_deleting else None
+            self.record.add_failure(FailedDocument(document.name, error, deleted))
         else:
-            self._record_outcome(planned)
+            self._record_outcome(work)
 
-    def _record_outcome(self, planned: _PlannedDocument) -> None:
+    def _count_written(self, work: _Work, left: IndexingPlan) -> None:
+        """Count what a call wrote or deleted although it failed; take up the rest."""
+        added = {chunk.id for chunk in work.changes.add}
+        added -= {chunk.id for chunk in left.add}
+        deleted = {*work.changes.delete}.difference(left.delete)
+        self.record.chunks_added += len(added - work.added)
+        self.record.chunks_deleted += len(deleted - work.deleted)
+        work.added |= added
+        work.deleted |= deleted
+        work.left = left
+
+    def _record_outcome(self, work: _Work) -> None:
         self.record.add_outcome(
-            planned.document.name,
-            planned.outcome,
-            chunks_unchanged=planned.changes.unchanged,
+            work.document.name, work.outcome, chunks_unchanged=work.changes.unchanged
         )
 
     def take_part(self, part: IndexingReport) -> None:

@@ -30,8 +30,9 @@ from oprag.indexing.report import (
     ShowProgress,
     warn_of,
 )
-from oprag.indexing.run import DocumentsOrWorkers, Run, index_given
+from oprag.indexing.run import Run, index_given
 from oprag.indexing.stored import StoredBefore
+from oprag.indexing.workers import StartWorkers, index_by_workers
 from oprag.indexing.writer import ChunkWriter, IndexTarget, finish_in_thread
 from oprag.stores import ChunkStore
 
@@ -82,17 +83,27 @@ def _requests(
         for given in read_documents(documents, framework, scope)
     )
     rest["count"] = partial(count_documents, documents, framework)
-    return update_steps(wanted, target.store, target.writer, **rest)
+    take = partial(index_given, documents=wanted)
+    return update_steps(take, target.store, target.writer, **rest)
 
 
 def update_index(
-    documents: DocumentsOrWorkers,
+    documents: Iterable[Readable],
     store: ChunkStore,
     writer: ChunkWriter,
     **options: Any,
 ) -> IndexingReport:
     """Make a store hold the present documents; see `update_steps`."""
-    return _carry_out(update_steps(documents, store, writer, **options))
+    take = partial(index_given, documents=documents)
+    return _carry_out(update_steps(take, store, writer, **options))
+
+
+def update_by_workers(
+    start: StartWorkers, store: ChunkStore, writer: ChunkWriter, **options: Any
+) -> IndexingReport:
+    """Make a store hold what other processes write; see `update_steps`."""
+    take = partial(index_by_workers, start=start)
+    return _carry_out(update_steps(take, store, writer, **options))
 
 
 def _carry_out(requests: Effects[IndexingReport]) -> IndexingReport:
@@ -103,7 +114,7 @@ def _carry_out(requests: Effects[IndexingReport]) -> IndexingReport:
 
 
 def update_steps(
-    documents: DocumentsOrWorkers,
+    take: Callable[[Run], Effects[IndexingReport]],
     store: ChunkStore,
     writer: ChunkWriter,
     *,
@@ -114,7 +125,7 @@ def update_steps(
     """Make a store hold the present documents, when no other run writes to it.
 
     Args:
-        documents: The documents that it is to hold.
+        take: Takes the documents that it is to hold, and ends the run.
         store: Reads the store.
         writer: Writes to the store.
         count: Returns the number of documents; None if it is not known.
@@ -127,7 +138,7 @@ def update_steps(
         closing((yield from acquire_lock(store, writer.written))),
     ):
         run = Run(store, writer, run_options, progress)
-        report = yield from index_given(run, documents)
+        report = yield from take(run)
     progress.end(report)
     return report
 

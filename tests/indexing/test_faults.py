@@ -20,6 +20,7 @@ from oprag.indexing import (
     IndexingReport,
     WantedChunk,
     WantedDocument,
+    update_by_workers,
     update_index,
 )
 from oprag.metadata import DOC_SCOPE
@@ -125,7 +126,7 @@ def test_every_document_is_old_or_new_failures_are_named_and_the_next_run_mends(
         wanted, store, FailingWriter(store, failing), batch_size=batch_size
     )
 
-    failed = {name for name, _ in report.failed}
+    failed = {name for name, *_ in report.failed}
     finished = {*report.added, *report.updated, *report.unchanged}
     assert not failed & finished
     for name in before.keys() & after.keys():
@@ -183,7 +184,7 @@ def test_an_outage_is_not_asked_for_every_document_and_says_so():
     assert failing.calls < 15
     assert next(asked).name == "6"
     assert isinstance(caught.value.__cause__, OutageError)
-    assert [name for name, _ in caught.value.report.failed] == ["0", "1", "2", "3", "4"]
+    assert [each.name for each in caught.value.report.failed] == [*"01234"]
 
 
 @pytest.mark.parametrize("report", [None, IndexingReport()])
@@ -192,7 +193,7 @@ def test_an_error_of_a_worker_that_is_no_outage_is_raised_as_it_is(report):
     error = IndexingError("The store is full.", store="fake store", report=report)
 
     with pytest.raises(IndexingError, match=r"^The store is full\.$") as caught:
-        update_index(lambda _: iter([error]), store, FakeWriter(store))
+        update_by_workers(lambda _: iter([error]), store, FakeWriter(store))
 
     assert caught.value is error
 
@@ -214,8 +215,8 @@ def test_a_document_that_the_embedding_refuses_does_not_stop_the_others():
     with pytest.warns(OpragWarning, match=r"10 failed: '0', '4', .* and 5 more"):
         report = update_index(wanted, store, Particular(store))
 
-    assert [int(name) for name, _ in report.failed] == list(range(0, 40, 4))
-    assert {type(error) for _, error in report.failed} == {OutageError}
+    assert [int(name) for name, *_ in report.failed] == list(range(0, 40, 4))
+    assert {type(error) for _, error, _ in report.failed} == {OutageError}
     assert str(report).endswith("; 5 more.")
     assert len(report.updated) == 30
     for number in range(40):
@@ -306,7 +307,7 @@ def test_a_document_of_another_scope_is_not_replaced_unless_all_is():
     with pytest.warns(OpragWarning, match="'one'; this run is of 'two'"):
         report = update_index(new, store, FakeWriter(store), scope="two")
 
-    ((name, error),) = report.failed
+    ((name, error, _),) = report.failed
     assert (name, type(error)) == ("a", UnreadableFileError)
     assert 'replace="all"' in str(error)
     assert report.added == ("b",)
@@ -347,14 +348,14 @@ def test_where_old_chunks_cannot_be_deleted_it_says_what_is_in_and_what_to_do():
     with pytest.warns(OpragWarning) as warned:
         report = update_index(new, store, DeletesNothing(store))
 
-    assert [name for name, _ in report.failed] == ["a", "b"]
-    assert {type(error) for _, error in report.failed} == {PermissionError}
+    assert [name for name, *_ in report.failed] == ["a", "b"]
+    assert {type(error) for _, error, _ in report.failed} == {PermissionError}
     assert repr(report.failed[0]) == "FailedDocument('a', PermissionError)"
     assert report.added == ("d",)
     assert "more" not in str(report)
     said = str(warned[0].message)
     assert said.startswith("2 failed: 'a', 'b'. What the store held of them is still")
-    assert "beside the new chunks where only deleting failed" in said
+    assert "('a', 'b'): the new chunks are in, and of the old ones 0 or more" in said
     for name in "abcd":
         assert text_of(store, name)
 

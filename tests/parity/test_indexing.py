@@ -218,7 +218,7 @@ def test_what_is_wrong_with_one_document_is_the_same_and_leaves_its_old_version(
         with pytest.warns(OpragWarning, match=r"1 failed: 'a.pdf'"):
             report = index(place, [wrong, other], remove_missing=True)
         assert report.added == ("b.pdf",)
-        ((name, refusal),) = report.failed
+        ((name, refusal, _),) = report.failed
         assert (name, type(refusal)) == ("a.pdf", error)
         own = list(place.chunks.read({document_key("a.pdf"): None}))
         assert [chunk.text for chunk in own] == ["Old."]

@@ -135,7 +135,7 @@ def test_a_vector_that_no_search_can_use_is_not_stored(indexed, way, vector, sai
 
     report = indexed.index(way)
 
-    ((name, error),) = report.failed
+    ((name, error, _),) = report.failed
     assert name == "b"
     assert isinstance(error, ModelCallError)
     assert str(error) == (
