@@ -41,8 +41,8 @@ def index_documents(
 
     Run it again whenever documents may have changed, or after a crash: unchanged
     documents are skipped. The old chunks of a document are deleted only when all its
-    new ones are stored. So whatever fails, either its old version or its new one can be
-    read. Documents that fail are listed in the report; the others go on. A second run
+    new ones are stored. So whatever fails, its old version or its new one is there,
+    whole. Documents that fail are listed in the report; the others go on. A second run
     on the same machine waits for the first.
 
     Chunks get the metadata of their document and oprag's own (`oprag.metadata`), all

@@ -1,6 +1,6 @@
 """Read hits, tell their files apart and check them, before anything is selected.
 
-hits -> chunks -> of one file each -> without duplicates -> of one version
+hits -> chunks -> of one file each -> of one version -> without duplicates
 -> without contradictions -> at their places in the full texts
 """
 
@@ -43,7 +43,7 @@ class CheckedHits(NamedTuple):
     doubts: dict[str, tuple[str, ...]]
     """See `Separation.doubts`."""
     other_versions: Sequence[Chunk]
-    """Those left out for the best chunk's version of the text."""
+    """Those left out for the version of the text that is kept."""
     n_retrieved: int
     """How many hits were retrieved; those behind them are neighbours."""
 
@@ -55,8 +55,8 @@ class CheckedHits(NamedTuple):
         message = (
             f"{len(self.other_versions)} retrieved chunks of "
             f"{', '.join(map(repr, names))} were left out: they are of another version "
-            "of the text (doc_version) than the best chunk. An interrupted indexing "
-            "leaves such chunks: index these documents again."
+            "of the text (doc_version) than the others. An interrupted indexing leaves "
+            "such chunks: index these documents again."
         )
         warnings.warn(message, PositionWarning, stacklevel=find_caller_stacklevel())
 
@@ -102,12 +102,12 @@ def check_hits(
     if options.document_key is None and options.position_keys is None:
         chunks, doubts, agreeing = separate_by_positions(chunks, collected)
     dropped: dict[str, list[int]] = {}
-    unique = deduplicate(chunks)
-    _note_dropped(dropped, "duplicate", chunks, unique)
-    chunks, others = unique, list[Chunk]()
-    if options.document_key is None:
-        chunks, others = keep_one_version(unique)
-        _note_dropped(dropped, "version", unique, chunks)
+    # First, as one text may be in both versions, and must not be lost with the other.
+    ids = None if options.document_key is None else hits
+    kept, others = keep_one_version(chunks, ids)
+    _note_dropped(dropped, "version", chunks, kept)
+    chunks = deduplicate(kept)
+    _note_dropped(dropped, "duplicate", kept, chunks)
     recorded = {c.rank: c.span for c in chunks if c.part is None} if texts else {}
     # With nothing left out, these are the chunks that were looked at.
     agreeing = frozenset() if others else agreeing

@@ -27,6 +27,7 @@ from oprag.metadata import (
     CHUNK_INDEX,
     DOC_KEY,
     DOC_VERSION,
+    N_CHUNKS,
     PART_INDEX,
     SCORE_KEYS,
     as_number,
@@ -351,30 +352,59 @@ def _report_sections(chunks: Sequence[Chunk], key: str) -> PositionError:
     )
 
 
-def keep_one_version(chunks: Sequence[Chunk]) -> tuple[list[Chunk], list[Chunk]]:
+def keep_one_version(
+    chunks: Sequence[Chunk], hits: Sequence[Hit] | None = None
+) -> tuple[list[Chunk], list[Chunk]]:
     """Return the chunks of one version of each page, and the others.
 
-    `index_documents` replaces texts. If it is interrupted, it leaves chunks of two
-    texts, which have no common order. The version of the best chunk is kept. Pages are
-    compared one by one, because they may have been split one by one; a document that is
-    one text counts as a page. Chunks of several sizes of one text stay together, and so
-    do chunks that another program split.
+    `index_documents` replaces texts. While it runs, or if it is interrupted, there are
+    chunks of two texts, which have no common order, and one may lack chunks. The
+    version is kept of which all chunks were found; if that is none or several, the best
+    chunk's, which need not be whole. Pages are compared one by one, because they may
+    have been split one by one; a document that is one text counts as a page. Chunks of
+    several sizes of one text stay together, and so do chunks that another program
+    split.
 
     Args:
         chunks: Best first.
+        hits: By rank, if only versions count that `index_documents` wrote, as the ids
+            prove: where the user says what is a document. None if all count.
     """
     if _have_one_version(chunks):
         return [*chunks], []
-    version_of_page: dict[tuple[str, int | None], str] = {}
+    version_of_page: dict[Hashable, str] = {}
+    of_chunk = {
+        chunk.rank: _read_text_version(chunk.metadata)
+        for chunk in chunks
+        if hits is None or _is_indexed(hits[chunk.rank])
+    }
+    of_a_version = [chunk for chunk in chunks if of_chunk.get(chunk.rank)]
+    for chunk in [*_find_whole(of_a_version), *of_a_version]:
+        version_of_page.setdefault(_page_of(chunk), of_chunk[chunk.rank])
     kept, others = list[Chunk](), list[Chunk]()
     for chunk in chunks:
-        version = _read_text_version(chunk.metadata)
-        page = (chunk.document_key, chunk.part)
-        if not version or version == version_of_page.setdefault(page, version):
-            kept.append(chunk)
-        else:
-            others.append(chunk)
+        version = of_chunk.get(chunk.rank)
+        is_kept = not version or version == version_of_page[_page_of(chunk)]
+        (kept if is_kept else others).append(chunk)
     return kept, others
+
+
+def _page_of(chunk: Chunk) -> Hashable:
+    return chunk.document_key, chunk.metadata.get(DOC_KEY), chunk.part
+
+
+def _find_whole(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Return the chunks of those versions that have as many as `n_chunks` says."""
+    numbers: dict[Hashable, set[int | None]] = {}
+    members = [(c.metadata.get(DOC_KEY), c.metadata.get(DOC_VERSION)) for c in chunks]
+    for chunk, version in zip(chunks, members, strict=True):
+        index = as_number(chunk.metadata.get(CHUNK_INDEX))
+        numbers.setdefault(version, set()).add(index)
+    return [
+        chunk
+        for chunk, version in zip(chunks, members, strict=True)
+        if len(numbers[version]) == as_number(chunk.metadata.get(N_CHUNKS))
+    ]
 
 
 def are_of_one_file(one: Chunk, other: Chunk) -> bool:

@@ -1,4 +1,4 @@
-"""Of two versions that `index_documents` left only those of the best hit's stay."""
+"""Of two versions that `index_documents` left one stays: a whole one, or the best."""
 
 import warnings
 
@@ -49,6 +49,43 @@ def test_what_is_not_of_the_best_hits_version_is_left_out_and_that_is_said(optio
     texts = [passage.text for passage in arranged.passages]
     assert "".join(texts).split() == [*new[1][0].split(), *new[3][0].split()]
     assert arranged.why["dropped"] == {"version": [1, 3]}
+
+
+@pytest.mark.parametrize("best", [0, 1, 2])
+def test_a_version_that_was_found_whole_goes_before_a_part_of_another(best):
+    old, new = chunks(OLD), chunks(NEW)[:best]
+    hits = indexed([*new, *reversed(old)])
+
+    with pytest.warns(PositionWarning) if best else warnings.catch_warnings():
+        arranged = arrange(hits, ContextOptions(token_counter=words))
+
+    assert "".join(passage.text for passage in arranged.passages) == OLD
+    assert arranged.why["dropped"].get("version", []) == [*range(best)]
+
+
+def test_a_document_that_the_user_names_is_of_one_version_too():
+    old, new = chunks(OLD), chunks(NEW)
+    options = ContextOptions(token_counter=words, document_key="doc_uri")
+
+    with pytest.warns(PositionWarning, match="1 retrieved chunks of 'a.txt'"):
+        arranged = arrange(indexed([new[3], old[0], new[1]]), options)
+
+    assert arranged.why["dropped"] == {"version": [1]}
+
+
+def test_documents_that_the_user_takes_for_one_keep_their_versions():
+    first, second = chunks(OLD), chunks(NEW, name="b.txt")
+    for each in (*first, *second):
+        each[1]["work"] = "both"
+    options = ContextOptions(
+        token_counter=words, document_key="work", position_keys=["chunk_index"]
+    )
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        arranged = arrange(indexed([first[0], second[2]]), options)
+
+    assert len(arranged.passages) == 2
 
 
 @pytest.mark.parametrize("options", [{}, {"merge": True}, {"token_budget": 50}])
