@@ -6,7 +6,7 @@ Read from the metadata of any framework's splitters and readers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 HEADING = "heading"
@@ -46,7 +46,7 @@ _TIMED = re.compile(
     re.IGNORECASE,
 )
 _TIME_IN_LINK = re.compile(r"([?&])t=[^&#]*&?")
-_TITLE = re.compile(r"#{1,6}[ \t]+(.+?)[ \t]*#*[ \t\r]*(?:\n|\Z)")
+_TITLE = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t\r]*(?:\n|\Z)")
 _LONGEST = 10_000_000
 """Seconds of the longest recording."""
 
@@ -84,21 +84,42 @@ def read_landmarks(metadata: Mapping[str, Any], text: str = "") -> Landmarks:
 def join_landmarks(metadatas: Sequence[Mapping[str, Any]], text: str = "") -> Landmarks:
     """Return the names of the place of joined chunks.
 
-    They are the heading of the first chunk, and rows and times from the first chunk's
-    to the last one's.
+    They are the heading of the first chunk, rows from the first chunk's to the last
+    one's, and the time from the first of them to the last, as subtitles may overlap.
 
     Args:
         metadatas: Those of the chunks, in reading order.
         text: The text of the first one.
     """
-    first, last = read_landmarks(metadatas[0], text), read_landmarks(metadatas[-1])
-    if first is last:
+    first = read_landmarks(metadatas[0], text)
+    all_ = [first, *map(read_landmarks, metadatas[1:])]
+    last = all_[-1]
+    if all(each is first for each in all_):
         return first
     unit = first.unit
     a, b = _UNIT.fullmatch(first.unit), _UNIT.fullmatch(last.unit)
     if a and b and a[1] == b[1]:
         unit = name_units(a[1], int(a[2]), int(b[3] or b[2]))
-    return first._replace(unit=unit, end_time=last.end_time)
+    start, end = join_times((each.start_time, each.end_time) for each in all_)
+    return Landmarks(first.heading, unit, start, end)
+
+
+def join_times(
+    times: Iterable[tuple[float | None, float | None]],
+) -> tuple[float | None, float | None]:
+    """Return the time from the first second to the last.
+
+    Args:
+        times: The beginning and the end of each text, in reading order. If the first
+            one's beginning is unknown, that of all is, and so with the last one's end.
+    """
+    starts, ends = [*zip(*times, strict=True)] or [(None,), (None,)]
+    known = [each for each in starts if each is not None]
+    reached = [each for each in ends if each is not None]
+    return (
+        None if starts[0] is None else min(known),
+        None if ends[-1] is None else max(reached),
+    )
 
 
 def as_metadata(landmarks: Landmarks) -> dict[str, str | float]:
@@ -151,18 +172,18 @@ def find_address(metadata: Mapping[str, Any]) -> str | None:
 
 
 def _at_place(address: str, metadata: Mapping[str, Any]) -> str:
-    if "#" in address:
-        return address
+    """Return an address at the chunk's own place, whatever place is named in it."""
+    bare = address.partition("#")[0]
     page = _page_number(metadata)
-    if page is not None and _PDF.search(address):
-        return f"{address}#page={page}"
+    if page is not None and _PDF.search(bare):
+        return f"{bare}#page={page}"
     start = _read_time(metadata, _STARTS)
     if start is None:
         return address
-    if _VIDEO.match(address):
-        bare = _TIME_IN_LINK.sub(r"\1", address).rstrip("?&")
+    if _VIDEO.match(bare):
+        bare = _TIME_IN_LINK.sub(r"\1", bare).rstrip("?&")
         return f"{bare}{'&' if '?' in bare else '?'}t={int(start)}s"
-    return f"{address}#t={int(start)}" if _TIMED.search(address) else address
+    return f"{bare}#t={int(start)}" if _TIMED.search(bare) else address
 
 
 def _page_number(metadata: Mapping[str, Any]) -> int | None:
@@ -187,7 +208,10 @@ def _read_heading(metadata: Mapping[str, Any], text: str) -> str:
     path = metadata.get("header_path")
     if isinstance(path, str):  # LlamaIndex: `/Lease/`, and the text begins `## Rent`
         title = _TITLE.match(text)
-        return _join_titles([*path.strip("/").split("/"), title[1] if title else ""])
+        above = path.strip("/")
+        # One level is above the second: a slash is a part of that title.
+        titles = [above] if title and title[1] == "##" else above.split("/")
+        return _join_titles([*titles, title[2] if title else ""])
     if metadata.get("tag") in _LEVELS[1]:  # LlamaIndex: the text is the heading
         return " ".join(text.split())
     listed = _of_docling(metadata).get("headings")

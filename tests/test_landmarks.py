@@ -61,6 +61,13 @@ def test_both_frameworks_splitters_by_headings_are_understood():
     assert place_of(found).heading == PATH
 
 
+def test_a_slash_in_a_title_is_none_between_levels_where_that_is_known():
+    path = {"header_path": "/Client/Server/"}
+
+    assert read_landmarks(path, "## TCP/IP\n").heading == "Client/Server > TCP/IP"
+    assert read_landmarks(path, "### IP\n").heading == "Client > Server > IP"
+
+
 def test_a_node_that_is_a_heading_is_named_by_it():
     assert (
         read_landmarks({"tag": "h2"}, " Meeting\nof May ").heading == "Meeting of May"
@@ -146,12 +153,14 @@ def test_what_is_written_is_read(given):
 
 
 @given(st.lists(landmarks, min_size=1, max_size=4))
-def test_joined_they_begin_as_the_first_and_end_as_the_last(given):
+def test_joined_they_have_the_first_heading_and_all_times(given):
     joined = join_landmarks([as_metadata(each) for each in given])
 
     assert joined.heading == given[0].heading
-    assert joined.start_time == given[0].start_time
-    assert joined.end_time == given[-1].end_time
+    starts = [each.start_time for each in given if each.start_time is not None]
+    ends = [each.end_time for each in given if each.end_time is not None]
+    assert joined.start_time == (None if given[0].start_time is None else min(starts))
+    assert joined.end_time == (None if given[-1].end_time is None else max(ends))
 
 
 def test_rows_of_joined_chunks_run_from_the_first_to_the_last():
@@ -177,6 +186,16 @@ VIDEO = "https://www.youtube.com/watch?v=x"
         ({"source": "https://youtu.be/x", "start_time": 7}, "https://youtu.be/x?t=7s"),
         ({"url": "https://a.org/b.mp3", "start_time": 7}, "https://a.org/b.mp3#t=7"),
         ({"url": "https://a.org/b#c", "page": 1}, "https://a.org/b#c"),
+        (
+            {"url": "https://a.org/b.pdf#page=1", "page_number": 3},
+            "https://a.org/b.pdf#page=3",
+        ),
+        ({"url": "https://a.org/b.pdf#page=1"}, "https://a.org/b.pdf#page=1"),
+        (
+            {"url": "https://youtu.be/x#t=30", "start_time": 60},
+            "https://youtu.be/x?t=60s",
+        ),
+        ({"url": "https://a.org/#/b.pdf", "page_number": 3}, "https://a.org/#/b.pdf"),
         ({"source": "b.pdf", "page": 1}, None),
         ({"url": "javascript:alert(1)"}, None),
     ],

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from oprag.files.text import NoTextError
-from oprag.landmarks import Landmarks, as_metadata, name_units
+from oprag.landmarks import Landmarks, as_metadata, join_times, name_units
 from oprag.splitting import Heading, find_sections
 
 
@@ -110,11 +110,5 @@ def landmarks_of(
         times += [each.time] if each.time else []
     units = [*([unit] if unit else []), *units]
     times = [*([time] if time else []), *times]
-    return as_metadata(
-        Landmarks(
-            heading,
-            name_units(units[0][0], units[0][1], units[-1][1]) if units else "",
-            times[0][0] if times else None,
-            times[-1][1] if times else None,
-        )
-    )
+    shown = name_units(units[0][0], units[0][1], units[-1][1]) if units else ""
+    return as_metadata(Landmarks(heading, shown, *join_times(times)))

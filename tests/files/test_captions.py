@@ -2,7 +2,7 @@
 
 import pytest
 
-from oprag.files import read_file
+from oprag.files import landmarks_of, read_file
 
 SRT = """\
 1
@@ -67,3 +67,16 @@ def test_a_number_that_is_said_is_no_number_of_a_subtitle(tmp_path):
 
     for name in ("a.srt", "a.vtt"):
         assert read_file(tmp_path / name)[0].text.splitlines() == said
+
+
+def test_subtitles_that_overlap_are_said_from_the_first_second_to_the_last(tmp_path):
+    said = ("00:20 --> 00:40\nLong.", "00:22 --> 00:24\nShort.", "00:05 --> 00:06\nA.")
+    (tmp_path / "a.vtt").write_text("\n\n".join(["WEBVTT", *said]))
+
+    (film,) = read_file(tmp_path / "a.vtt")
+
+    times = [landmarks_of(film.landmarks, 0, end) for end in (8, len(film.text))]
+    assert times == [
+        {"start_time": 20, "end_time": 40},
+        {"start_time": 5, "end_time": 40},
+    ]
