@@ -29,28 +29,31 @@ def head_rows(rows: Iterable[Sequence[str]]) -> Iterator[str | None]:
     wider, above a number, or below one that the first row of the table has. If it only
     begins with a word where that row has a number, or is wider, then the names of the
     columns below are unknown. A row that stands alone, such as a sum, is part of the
-    table above.
+    table above. Between the blank row and these may be titles, rows of one value.
 
     Args:
         rows: Their values, in order; none in a blank row.
 
     Yields:
-        The names for each row: None before there are any, empty if they are unknown
-        or if the row itself names the columns below.
+        The names for each row, also for one that names them: None until the first
+        has, empty if they are unknown, or the row is blank or a title.
     """
     table: _Table | None = None
-    is_apart = False
+    is_apart = is_titled = False
     for row, below in pairwise(chain(rows, [()])):
         count = sum(map(bool, row))
+        is_title = is_apart and count == 1
+        is_block = is_apart and count > 1 and (is_titled or any(below))
         if table is None:
             yield None
             table = _begin(row, below) if count > 1 else None
-        elif is_apart and count > 1 and any(below) and not _goes_on(table, row, below):
+        elif count == 0 or is_title:
             yield ""
-            table = _begin(row, below) if _are_words(row) else _Table("")
         else:
+            if is_block and not _goes_on(table, row, below):
+                table = _begin(row, below) if _are_words(row) else _Table("")
             yield table.columns
-        is_apart = count == 0
+        is_apart, is_titled = count == 0 or is_title, is_title
 
 
 def _begin(row: Sequence[str], below: Sequence[str]) -> _Table:
