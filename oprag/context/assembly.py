@@ -11,7 +11,6 @@ them to count their tokens. Plain Python and both adapters call `arrange`.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -26,17 +25,11 @@ from oprag.context.numbers import CitationNumbers
 from oprag.context.options import ContextOptions
 from oprag.context.passages import build_passages, split_merged
 from oprag.context.problems import Problems
-from oprag.context.ranks import rank_chunks
+from oprag.context.ranks import RankedChunks, rank_chunks
 from oprag.context.seen import Seen
 from oprag.effects import Effect
-from oprag.errors import (
-    InvalidOptionError,
-    MissingDocumentError,
-    OpragError,
-    PositionError,
-)
-from oprag.metadata import UNNAMED
-from oprag.positions import deduplicate, drop_place, find_shared_names
+from oprag.errors import InvalidOptionError, OpragError, PositionError
+from oprag.positions import find_shared_names
 from oprag.tokens import describe_counter
 
 _T = TypeVar("_T")
@@ -67,9 +60,11 @@ class OrderedContext(Generic[_T]):
     """The number of chunks, if all of them were used and the retriever may have more;
     else None. `arrange` leaves it at None: only its callers know the retriever."""
     why: Mapping[str, Any] = field(default_factory=dict)
-    """Plain data: the ranks `kept` and those `dropped` by each step (`duplicate`,
+    """Plain data: the hits `kept` and those `dropped` by each step (`duplicate`,
     `version`, `blank` for white space without a place, `seen`, `top_n`,
-    `token_budget`). If there are any, also `doubts`, the ranks `chained` by other
+    `token_budget`), each hit once, by its place in the list of the search. (For
+    results of another component that is not the rank written on them.) If there are
+    any, also `doubts`, the ranks `chained` by other
     chunks of the document (their `overlaps`, `links` or `numbers`), the `ids` of the
     chunks in each merged passage by its rank, and the budget's tokens."""
 
@@ -106,9 +101,9 @@ def arrange(
             the chunk's own; the budget counts this text.
         seen: Characters that are cut out before anything is selected, see
             `Seen.partition`; None to cut nothing.
-        neighbours: How many of the last `hits` were not retrieved as such, and where
-            more text is read from full texts. `top_n` does not count these, and `why`
-            gives no ranks of them.
+        neighbours: How many of the last `hits` take the room that the others leave, and
+            where more text is read from full texts. `top_n` does not count these, and
+            `why` names only those of them that were retrieved.
         numbers: The passage numbers of the conversation so far; not changed.
     """
     checked = _check(hits, options, neighbours.length)
@@ -159,9 +154,9 @@ def _select(
     numbers: CitationNumbers | None,
 ) -> OrderedContext[Passage]:
     """Cut out seen text, keep the best, fill the budget, and join passages."""
-    chunks = _list_best_first(checked, neighbours, options)
-    if options.merges:
-        chunks = split_merged(chunks)
+    checked = checked.mark_problems()
+    ranked = _list_best_first(checked, neighbours, options)
+    chunks = split_merged(ranked.chunks) if options.merges else ranked.chunks
     candidates = _Candidates(chunks)
     if seen is not None:
         candidates.cut_seen(seen)
@@ -183,31 +178,50 @@ def _select(
         candidates.seen_before,
         (*checked.problems.values(), *find_shared_names(checked.chunks)),
         neighbours.lacking,
-        why=_explain(checked, candidates, passages, hits, options),
+        why=_explain(
+            checked,
+            candidates,
+            passages,
+            hits,
+            options,
+            ranked=ranked,
+            n_read=neighbours.n_read,
+        ),
     )
 
 
 def _list_best_first(
     checked: CheckedHits, neighbours: CandidateTail, options: ContextOptions
-) -> list[Chunk]:
+) -> RankedChunks:
     """List the chunks of hits, then their neighbours from the store and full texts."""
-    chunks = _mark_problems(checked.chunks, checked.problems)
-    of_hits = rank_chunks([c for c in chunks if not c.is_neighbour], options)
+    chunks = checked.chunks
+    behind = [chunk for chunk in chunks if chunk.is_neighbour]
+    ranked = rank_chunks([c for c in chunks if not c.is_neighbour], options)
+    # All text of a document may be worth reading if good hits are around it.
+    fills = options.selection == "recall" and options.documents is not None
+    if not (behind or neighbours.beside or fills):
+        return ranked
+    of_hits, places = ranked
+    if places is None:
+        places = {chunk.rank: [chunk.rank] for chunk in of_hits}
     next_rank = max([checked.n_retrieved, *(chunk.rank + 1 for chunk in of_hits)])
-    beside = _rank_from(next_rank, [c for c in chunks if c.is_neighbour])
+    beside = _rank_from(next_rank, behind)
+    for read, chunk in zip(behind, beside, strict=True):
+        places[chunk.rank] = [read.rank]
 
     best = of_hits[: options.top_n]
-    ranks, reach = neighbours.beside, neighbours.widen
-    if options.selection == "recall" and options.documents is not None:
-        # All text of a document may be worth reading if good hits are around it.
-        ranks, reach = frozenset(chunk.rank for chunk in best), "fill"
+    ranks, reach = {chunk.rank for chunk in best}, neighbours.widen
+    if fills:
+        reach = "fill"
+    else:
+        ranks = {r for r in ranks if not neighbours.beside.isdisjoint(places[r])}
     if ranks:
         # Imported here: most contexts do not need it.
         from oprag.context.slices import cut_neighbours
 
         slices = cut_neighbours([*best, *beside], ranks, reach, options)
         beside += _rank_from(next_rank + len(beside), slices)
-    return [*of_hits, *beside]
+    return RankedChunks([*of_hits, *beside], places)
 
 
 def _rank_from(first: int, chunks: Iterable[Chunk]) -> list[Chunk]:
@@ -221,7 +235,7 @@ def _rank_from(first: int, chunks: Iterable[Chunk]) -> list[Chunk]:
 class _Candidates:
     """The chunks that are left, and the reasons why others are not.
 
-    Each step leaves some out. The ranks of neighbours are not noted.
+    Each step leaves some out.
 
     Args:
         chunks: Best first.
@@ -230,7 +244,7 @@ class _Candidates:
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         self.chunks = chunks
         self.dropped: dict[str, list[int]] = {}
-        """The ranks of hits that each step left out."""
+        """The ranks that each step left out."""
         self.used_all = True
         """Whether `top_n` and the budget left none out and cut none."""
         self.tokens: int | None = None
@@ -240,9 +254,9 @@ class _Candidates:
         were seen, `top_n` or the budget would have come to an end before."""
 
     @property
-    def hit_ranks(self) -> list[int]:
-        """Ranks of the hits that are left, ascending."""
-        return sorted({chunk.rank for chunk in self.chunks if not chunk.is_neighbour})
+    def ranks(self) -> list[int]:
+        """Ranks of the chunks that are left, ascending."""
+        return sorted({chunk.rank for chunk in self.chunks})
 
     def cut_seen(self, seen: Seen) -> None:
         """Cut out the text that a reader has read."""
@@ -282,8 +296,8 @@ class _Candidates:
 
     def _keep(self, chunks: Sequence[Chunk], step: str) -> None:
         """Go on with these chunks; note the ranks that a step dropped."""
-        before, self.chunks = self.hit_ranks, chunks
-        after = {*self.hit_ranks}
+        before, self.chunks = self.ranks, chunks
+        after = {*self.ranks}
         if dropped := [rank for rank in before if rank not in after]:
             self.dropped[step] = dropped
 
@@ -302,12 +316,21 @@ def _explain(
     passages: Sequence[Passage],
     hits: Sequence[Hit],
     options: ContextOptions,
+    *,
+    ranked: RankedChunks,
+    n_read: int,
 ) -> dict[str, Any]:
     """Say which hits were kept, and why others were not; see `OrderedContext.why`."""
-    why: dict[str, Any] = {
-        "kept": candidates.hit_ranks,
-        "dropped": {**checked.dropped, **candidates.dropped},
-    }
+    n_before = checked.n_retrieved
+    left_out = {**checked.dropped}
+    for step, ranks in candidates.dropped.items():
+        left_out[step] = ranked.list_places(ranks)
+    kept = _list_retrieved(ranked.list_places(candidates.ranks), n_before, n_read)
+    dropped = {}
+    for reason, places in left_out.items():
+        if numbers := _list_retrieved(places, n_before, n_read):
+            dropped[reason] = numbers
+    why: dict[str, Any] = {"kept": kept, "dropped": dropped}
     budget, tokens = options.token_budget, candidates.tokens
     if budget is not None and tokens is not None:
         why.update(token_budget=budget, tokens=tokens, left=budget - tokens)
@@ -319,6 +342,15 @@ def _explain(
     if chained := _list_chained(checked.chunks, hits):
         why["chained"] = chained
     return why
+
+
+def _list_retrieved(places: Sequence[int], n_before: int, n_read: int) -> list[int]:
+    """Return places in the list of the search, without chunks read between its hits."""
+    if not n_read:
+        return [*places]
+    before = [place for place in places if place < n_before]
+    behind = [place - n_read for place in places if place >= n_before + n_read]
+    return before + behind
 
 
 def _list_chained(chunks: Sequence[Chunk], hits: Sequence[Hit]) -> dict[str, list[int]]:
@@ -347,38 +379,6 @@ def _list_merged_ids(
         if told:
             listed[passage.rank] = tuple(dict.fromkeys(told))
     return listed
-
-
-def _mark_problems(
-    chunks: list[Chunk], problems: Mapping[str, OpragError]
-) -> list[Chunk]:
-    """Record on each chunk the error that `on_problem="warn"` did not raise.
-
-    Chunks of unnamed documents lose their place.
-    """
-    if not problems and not any(c.document_key.startswith(UNNAMED) for c in chunks):
-        return chunks
-    marked = []
-    at_place = Counter((chunk.document_key, chunk.position) for chunk in chunks)
-    for chunk in chunks:
-        shares_place = at_place[chunk.document_key, chunk.position] > 1
-        kind = _find_problem_kind(chunk, problems, shares_place=shares_place)
-        is_unnamed = chunk.document_key.startswith(UNNAMED)
-        kept = drop_place(chunk) if is_unnamed else chunk
-        marked.append(kept._replace(problem=kept.problem or kind))
-    return deduplicate(marked)
-
-
-def _find_problem_kind(
-    chunk: Chunk, problems: Mapping[str, OpragError], *, shares_place: bool
-) -> str | None:
-    """Return the kind of error that concerns a chunk; None if none does."""
-    if chunk.document_key.startswith(UNNAMED):
-        return MissingDocumentError.kind
-    error = problems.get(chunk.document_key)
-    if error is None:
-        return None
-    return error.kind if chunk.position is None or shares_place else None
 
 
 def load_texts_then(

@@ -7,6 +7,7 @@ hits -> chunks -> of one file each -> of one version -> without duplicates
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,11 +15,13 @@ from oprag.chunk import Chunk, Hit
 from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.places import locate_hits
 from oprag.errors import (
+    MissingDocumentError,
     OpragError,
     PositionError,
     PositionWarning,
     find_caller_stacklevel,
 )
+from oprag.metadata import UNNAMED
 from oprag.positions import (
     check_positions,
     deduplicate,
@@ -39,13 +42,13 @@ class CheckedHits(NamedTuple):
     problems: dict[str, OpragError]
     """By document key; empty unless `on_problem="warn"`."""
     dropped: dict[str, list[int]]
-    """Ranks of hits by the reason why they were left out."""
+    """Indices of hits in their list, by the reason why they were left out."""
     doubts: dict[str, tuple[str, ...]]
     """See `Separation.doubts`."""
     other_versions: Sequence[Chunk]
     """Those left out for the version of the text that is kept."""
     n_retrieved: int
-    """How many hits were retrieved; those behind them are neighbours."""
+    """How many hits come before the neighbours (`CandidateTail`)."""
 
     def warn_of_versions(self) -> None:
         """Warn of chunks that were left out: it may be an interrupted indexing."""
@@ -69,6 +72,26 @@ class CheckedHits(NamedTuple):
         problems = {**self.problems, error.document: error}
         return self._replace(chunks=chunks, problems=problems)
 
+    def mark_problems(self) -> CheckedHits:
+        """Record on each chunk the error that `on_problem="warn"` did not raise.
+
+        Chunks of unnamed documents lose their place, and equal ones are then one.
+        """
+        chunks, problems = self.chunks, self.problems
+        if not problems and not any(map(_is_unnamed, chunks)):
+            return self
+        marked = []
+        at_place = Counter((chunk.document_key, chunk.position) for chunk in chunks)
+        for chunk in chunks:
+            shares_place = at_place[chunk.document_key, chunk.position] > 1
+            kind = _find_problem_kind(chunk, problems, shares_place=shares_place)
+            kept = drop_place(chunk) if _is_unnamed(chunk) else chunk
+            marked.append(kept._replace(problem=kept.problem or kind))
+        unique = deduplicate(marked)
+        dropped = {**self.dropped}
+        _note_dropped(dropped, "duplicate", marked, unique)
+        return self._replace(chunks=unique, dropped=dropped)
+
 
 def check_hits(
     hits: Sequence[Hit],
@@ -82,7 +105,7 @@ def check_hits(
         hits: Those retrieved, best first, then neighbours.
         options: See `ContextOptions`.
         texts: The full texts; None without any.
-        n_neighbours: How many of the last hits were not retrieved.
+        n_neighbours: How many of the last hits take the room that the others leave.
     """
     errors: dict[str, OpragError] = {}
     warns = options.on_problem == "warn"
@@ -129,20 +152,7 @@ def check_hits(
             chunk if chunk.rank < n_retrieved else chunk._replace(is_neighbour=True)
             for chunk in chunks
         ]
-        dropped = _list_retrieved(dropped, n_retrieved)
     return CheckedHits(chunks, errors, dropped, doubts, others, n_retrieved)
-
-
-def _list_retrieved(
-    dropped: Mapping[str, list[int]], n_retrieved: int
-) -> dict[str, list[int]]:
-    """Return the ranks that were dropped, without those of neighbours."""
-    listed: dict[str, list[int]] = {}
-    for reason, ranks in dropped.items():
-        of_hits = [rank for rank in ranks if rank < n_retrieved]
-        if of_hits:
-            listed[reason] = of_hits
-    return listed
 
 
 def _note_dropped(
@@ -163,3 +173,19 @@ def _keep_problem(chunk: Chunk) -> Chunk:
         return chunk
     written = read_written(chunk.metadata)
     return chunk if written is None else chunk._replace(problem=written.problem)
+
+
+def _is_unnamed(chunk: Chunk) -> bool:
+    return chunk.document_key.startswith(UNNAMED)
+
+
+def _find_problem_kind(
+    chunk: Chunk, problems: Mapping[str, OpragError], *, shares_place: bool
+) -> str | None:
+    """Return the kind of error that concerns a chunk; None if none does."""
+    if _is_unnamed(chunk):
+        return MissingDocumentError.kind
+    error = problems.get(chunk.document_key)
+    if error is None:
+        return None
+    return error.kind if chunk.position is None or shares_place else None

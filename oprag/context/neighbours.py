@@ -57,9 +57,12 @@ class CandidateTail(NamedTuple):
     widen: Widen = "fill"
     """How far to read on in full texts, beside the hits of `beside`."""
     beside: frozenset[int] = frozenset()
-    """Ranks of hits whose neighbours are slices of the full texts of `documents`."""
+    """Indices of the hits, in the list, whose neighbours are slices of the full texts
+    of `documents`."""
     lacking: InvalidOptionError | None = None
     """The error to report if no hit names its neighbours."""
+    n_read: int = 0
+    """How many of `length` were read from beside hits: they come first."""
 
 
 NO_NEIGHBOURS = CandidateTail()
@@ -204,7 +207,7 @@ class NeighbourSearch:
                 others, full texts are read on.
         """
         objects = [*found[: self.hits], *read, *found[self.hits :]]
-        behind = CandidateTail(len(objects) - self.hits)
+        behind = CandidateTail(len(objects) - self.hits, n_read=len(read))
         beside = (self.unplaced if stored else self._every) - linked
         if self._options.documents is not None:
             return objects, behind._replace(widen=self._widen, beside=beside)

@@ -6,9 +6,9 @@ that were written on the results count, and not their order in the list.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import is_, itemgetter
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from oprag.chunk import Chunk, Hit
 from oprag.context.options import ContextOptions
@@ -36,18 +36,44 @@ def sort_by_rank(
     ]
 
 
-def rank_chunks(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:
-    """Return the chunks best first.
+class RankedChunks(NamedTuple):
+    """Chunks best first, and where these stand in the list of hits."""
+
+    chunks: list[Chunk]
+    places: dict[int, list[int]] | None
+    """The indices of the hits of each rank, in the list that was given; None if each
+    rank is the index. Slices of one hit share its rank."""
+
+    def list_places(self, ranks: Iterable[int]) -> list[int]:
+        """Return the indices of the hits of these ranks, ascending."""
+        if self.places is None:
+            return sorted(ranks)
+        places = []
+        for rank in ranks:
+            places += self.places.get(rank, [])
+        return sorted(places)
+
+
+def rank_chunks(chunks: list[Chunk], options: ContextOptions) -> RankedChunks:
+    """Rank chunks, and sort them best first.
 
     A list in a component's output order keeps the ranks written on it. If several such
     lists of different documents are joined, the best of each come first. Any other
     list is ranked by list order.
+
+    Args:
+        chunks: Ranked by the list of hits.
+        options: See `ContextOptions`.
     """
     ranks = _read_ranks(chunks, options)
     if ranks is None:
-        return chunks
-    pairs = zip(chunks, ranks, strict=True)
-    return rank_order([chunk._replace(rank=rank) for chunk, rank in pairs])
+        return RankedChunks(chunks, None)
+    places: dict[int, list[int]] = {}
+    ranked = []
+    for chunk, rank in zip(chunks, ranks, strict=True):
+        places.setdefault(rank, []).append(chunk.rank)
+        ranked.append(chunk._replace(rank=rank))
+    return RankedChunks(rank_order(ranked), places)
 
 
 def _read_ranks(chunks: Sequence[Chunk], options: ContextOptions) -> list[int] | None:

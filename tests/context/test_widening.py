@@ -4,8 +4,15 @@ from typing import Any
 
 import pytest
 
+from oprag import order_context
 from oprag.chunk import Hit
-from oprag.context import CandidateTail, ContextOptions, NeighbourSearch, arrange
+from oprag.context import (
+    CandidateTail,
+    ContextOptions,
+    NeighbourSearch,
+    arrange,
+    write_place,
+)
 from oprag.effects import run_effects
 from oprag.errors import InvalidOptionError
 from oprag.metadata import make_indexed_id
@@ -213,6 +220,40 @@ def test_slices_end_at_a_blank():
     starts = {p.spans[0].start for p in passages.passages} - {181, 211}
     assert len(starts) == 5
     assert all(text[start - 1] == " " for start in starts)
+
+
+def test_results_with_ranks_of_their_own_are_read_on_beside_by_their_place():
+    text = "".join(chr(ord("a") + n % 23) for n in range(900))
+    places = [{"source": "a", "start_index": at} for at in (100, 100, 400, 400, 700)]
+    texts = [text[each["start_index"] :][:30] for each in places]
+    inner = order_context(texts, places)
+    assert [passage.rank for passage in inner] == [0, 2, 4]
+    results = [
+        Hit(each.text, write_place(each, each.chunks[0].metadata)) for each in inner
+    ]
+    wanted = CandidateTail(widen=1, beside=frozenset(range(3)))
+
+    options = ContextOptions(documents={"a": text}, merge=True)
+    arranged = arrange(results, options, neighbours=wanted)
+    assert [p.spans for p in arranged.passages] == [
+        ((at - 30, at + 60),) for at in (100, 400, 700)
+    ]
+    assert arranged.why["kept"] == [0, 1, 2]
+
+
+def test_hits_behind_those_that_are_widened_are_kept_or_dropped_too():
+    hits = [chunk(at) for at in (5, 15, 25, 35, 36, 45, 46)]
+    options = ContextOptions(token_counter=words, separator=" ", token_budget=30)
+    store, widening = FakeStore(STORED), NeighbourSearch(hits, 1, options, fills=True)
+    chunks = SearchedChunks(store, SearchFilter())
+    near = widening.neighbours(run_effects(chunks.read(widening.requests())))
+    read = [_written(Hit(each.text, each.metadata)) for _, each in near]
+    listed, behind = widening.combine(hits, read, stored=True)
+    assert behind.n_read < behind.length
+
+    why = arrange(listed, options, neighbours=behind).why
+    named = [*why["kept"], *(n for each in why["dropped"].values() for n in each)]
+    assert sorted(named) == [*range(len(hits))]
 
 
 def test_filling_needs_a_budget_and_neighbours_need_keys():

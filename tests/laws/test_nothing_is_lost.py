@@ -72,7 +72,16 @@ def missing(hits: Sequence[Hit], options: ContextOptions) -> list[int]:
     found = {chunk.rank for chunk in read}.union(*dropped.values())
     texts = {hits[rank].text for rank in found}
     found |= {rank for rank in duplicates if hits[rank].text in texts}
+    named = [*arranged.why["kept"]]
+    for ranks in arranged.why["dropped"].values():
+        named += ranks
+    assert sorted(named) == [*range(len(hits))]  # each once
     return [rank for rank in range(len(hits)) if rank not in found]
+
+
+def test_texts_that_are_one_once_their_place_is_dropped_are_named():
+    hits = [Hit("one", {"start_index": at}) for at in (0, 50, 90)]
+    assert missing(hits, ContextOptions(on_problem="warn")) == []
 
 
 def test_every_hit_is_in_a_passage_or_is_left_out_for_a_reason():
