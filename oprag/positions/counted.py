@@ -54,12 +54,12 @@ def _number_by_count(hits: Sequence[Hit]) -> list[int | None]:
     for scheme in SCHEMES:
         numbers = read_starts(hits, scheme)
         known = [number for number in numbers if number is not None]
-        if scheme.characters or len(known) < len(hits):
+        if scheme.characters or scheme.is_of_seconds or len(known) < len(hits):
             continue
         texts = {(at, hit.text) for at, hit in zip(known, hits, strict=True)}
         first = min(known)
         if len({*known}) == len(texts) == max(known) - first + 1:
-            return [number - first for number in known]
+            return [int(number - first) for number in known]
     return [None] * len(hits)
 
 

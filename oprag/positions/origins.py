@@ -169,15 +169,15 @@ def _share_text(first: Reading, second: Reading) -> bool:
         first: One that does not begin behind the other.
         second: Of the same part.
     """
-    offset = second.start - first.start
-    if offset != 0 and not first.scheme.characters:
+    if second.start != first.start and not first.scheme.characters:
         return False  # counted chunks do not overlap
+    offset = int(second.start - first.start)
     one, two = first.hit.text[offset:], second.hit.text
     shared = min(len(one), len(two))
     return shared >= _SAME_TEXT and one[:shared] == two[:shared]
 
 
-def _end_of(reading: Reading) -> int:
+def _end_of(reading: Reading) -> float:
     return reading.start + len(reading.hit.text)
 
 
@@ -206,7 +206,7 @@ def _count_from_parents(readings: Iterable[Reading]) -> bool:
     no "only" chunk beside it. Chained parsers leave one "only" chunk and many "last"
     ones.
     """
-    starts: dict[str, set[int]] = {}
+    starts: dict[str, set[float]] = {}
     for reading in readings:
         starts.setdefault(reading.hit.frame, set()).add(reading.start)
     if "parent" in starts:

@@ -31,7 +31,7 @@ def place_at_span(start: int, end: int, part: int | None) -> Position:
     return Position((part or 0, start, end), Span(start, end), part)
 
 
-def place_at_number(number: int, part: int | None) -> Position:
+def place_at_number(number: float, part: int | None) -> Position:
     """Return the place of a counted chunk in a part, or in the document."""
     return Position((part or 0, number), None, part)
 

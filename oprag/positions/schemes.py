@@ -8,6 +8,7 @@ place under the key `oprag`, and that counts before any scheme of characters.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 from oprag.chunk import Hit
@@ -23,7 +24,8 @@ from oprag.result_key import read_written
 
 _ATTRIBUTES = ("chunk_order", "chunk_order_int", "sort_order", "abs_idx")
 """Positions that are looked for on the framework's object too."""
-_COUNTED = ("chunk_order_index", "segment_position", "start_seconds")
+_COUNTED = ("chunk_order_index", "segment_position")
+_SECONDS = ("start_seconds", "start_time")
 
 
 class Scheme(NamedTuple):
@@ -44,6 +46,11 @@ class Scheme(NamedTuple):
         return not self.start
 
     @property
+    def is_of_seconds(self) -> bool:
+        """Whether the position is the second at which a text begins to be said."""
+        return self.start in _SECONDS
+
+    @property
     def name(self) -> str:
         """The key of the position, for people."""
         return self.start or "start_char_idx"
@@ -59,6 +66,7 @@ SCHEMES = (
     Scheme("split_id", None, PART_KEYS, characters=False),
     *(Scheme(key, None, PART_KEYS, characters=False) for key in _ATTRIBUTES),
     *(Scheme(key, None, PART_KEYS, characters=False) for key in _COUNTED),
+    *(Scheme(key, None, PART_KEYS, characters=False) for key in _SECONDS),
     Scheme("loc.lines.from", None, PART_KEYS, characters=False),
 )
 """Known schemes in order of precedence: oprag; LangChain's splitters; LlamaIndex's
@@ -80,8 +88,8 @@ class Reading(NamedTuple):
     scheme: Scheme
     part: int | None
     """The page, row or record that the number counts in; None for the document."""
-    start: int
-    """The first character of the hit, or its number among the chunks."""
+    start: float
+    """The first character of the hit, its number among the chunks, or its second."""
 
     def to_position(self) -> Position:
         """Return the position; it has no end if the recorded end disagrees."""
@@ -90,11 +98,12 @@ class Reading(NamedTuple):
         written = read_written(self.hit.metadata)
         if written is not None and written.has_characters:
             return read_position(written, self.hit.text)
-        end = self.start + len(self.hit.text)
+        start = int(self.start)
+        end = start + len(self.hit.text)
         recorded = self._recorded_end
         if recorded is not None and recorded != end and as_number(recorded) != end:
-            end = self.start
-        return place_at_span(self.start, end, self.part)
+            end = start
+        return place_at_span(start, end, self.part)
 
     @property
     def _recorded_end(self) -> Any:
@@ -127,12 +136,14 @@ def read_scheme(
     return [Reading(hit, scheme, part, start) for hit, part, start in rows]
 
 
-def read_starts(hits: Sequence[Hit], scheme: Scheme) -> list[int | None]:
+def read_starts(hits: Sequence[Hit], scheme: Scheme) -> Sequence[float | None]:
     """Return each hit's number by a scheme.
 
     A result of oprag has the characters that oprag wrote, under any key. If oprag wrote
     none, it has none under any key, because oprag saw more of the document then.
     """
+    if scheme.is_of_seconds:
+        return _read_seconds(hits, scheme.start)
     numbers = [*map(as_number, _read_column(hits, scheme.start))]
     if not scheme.characters:
         return numbers
@@ -142,6 +153,18 @@ def read_starts(hits: Sequence[Hit], scheme: Scheme) -> list[int | None]:
             whole = written.whole
             numbers[i] = None if whole is None else whole.start
     return numbers
+
+
+def _read_seconds(hits: Sequence[Hit], key: str) -> list[float | None]:
+    """Return each hit's second; none if it is that of all, as of a whole recording."""
+    values = [hit.metadata.get(key) for hit in hits]
+    seconds = [each if _is_fraction(each) else as_number(each) for each in values]
+    is_one = len({*seconds}) == 1 < len({hit.text for hit in hits})
+    return [None] * len(hits) if is_one else seconds
+
+
+def _is_fraction(value: Any) -> bool:
+    return isinstance(value, float) and 0 <= value < inf and not value.is_integer()
 
 
 def read_parts(hits: Sequence[Hit], keys: Sequence[str]) -> Sequence[int | None] | None:

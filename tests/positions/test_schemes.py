@@ -58,6 +58,16 @@ def test_one_document_uses_one_scheme_that_all_its_chunks_have():
     assert read_positions(metadatas) == [(0, 1), (0, 0)]
 
 
+@pytest.mark.parametrize("key", ["start_seconds", "start_time"])
+def test_seconds_order_a_talk_unless_all_its_chunks_have_one(key):
+    assert read_positions([{key: 12.5}, {key: 3}]) == [(0, 12.5), (0, 3)]
+    whole = {key: 3}
+    assert read_positions([whole | {"page": 2}, whole | {"page": 1}]) == [(2,), (1,)]
+    for seconds in (float("nan"), float("inf"), -1.5, True):
+        with pytest.raises(MissingPositionError):
+            read_positions([{key: seconds}, {key: 3}])
+
+
 def test_two_documents_may_use_different_schemes():
     hits = [Hit("text", {"start_index": 5}), Hit("text", {"chunk_index": 3})]
 
