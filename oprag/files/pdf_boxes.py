@@ -25,6 +25,12 @@ class Box(NamedTuple):
     right: float
     top: float
 
+    def holds_middle(self, other: Box, *, margin: float = 0.0) -> bool:
+        """Tell whether the middle of another box is in it, or as near, in points."""
+        x, y = (other.left + other.right) / 2, (other.bottom + other.top) / 2
+        is_level = self.bottom - margin <= y <= self.top + margin
+        return is_level and self.left - margin <= x <= self.right + margin
+
 
 class Turn(NamedTuple):
     """The quarters of a circle, clockwise, by which a page is turned for its reader.

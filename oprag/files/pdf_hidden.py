@@ -1,9 +1,9 @@
-"""Text of a PDF page that nobody sees: as white as the page, or not drawn at all."""
+"""Text of a PDF page that nobody sees: white, covered, cut off, or not drawn at all."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from ctypes import (
     POINTER,
     byref,
@@ -15,9 +15,12 @@ from ctypes import (
     cast,
     create_string_buffer,
 )
+from itertools import chain
 from typing import Any
 
-from oprag.files.pdf_boxes import Box, Boxes, Turn, read_page_box
+from oprag.files.pdf_boxes import Box, Boxes
+from oprag.files.pdf_covers import Covers, Run
+from oprag.files.pdf_drawing import Drawing, draw_without
 from oprag.files.pdfium import import_raw_pdfium
 
 _STEP = 40
@@ -37,10 +40,8 @@ _LONGEST_NAME = 8
 _WORD = re.compile(r"\S+")
 _NEAR = 1.0
 """Points that a picture may be smaller than a character, at most."""
-_MOST_PIXELS = 4e6
-"""Pixels of a page that is looked at, at most."""
-_ONE_SHADE = 8
-"""Difference of two shades of grey that nobody sees, of 255."""
+_TINY = 1.0
+"""Points of a font's size below which text may be too small to be seen."""
 
 
 def _is_in_layer(drawn: Any) -> bool:
@@ -56,6 +57,42 @@ def _is_in_layer(drawn: Any) -> bool:
     return False
 
 
+def _is_tiny(drawn: Any) -> bool:
+    """Tell whether an object draws text that may be too small to be seen."""
+    raw = import_raw_pdfium()
+    size = c_float()
+    matrix = raw.FS_MATRIX()
+    raw.FPDFTextObj_GetFontSize(drawn, byref(size))
+    raw.FPDFPageObj_GetMatrix(drawn, matrix)
+    scale = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
+    return float(size.value * scale) < _TINY
+
+
+def _is_clipped_away(drawn: Any) -> bool:
+    """Tell whether an object is outside of one of the shapes that it is cut to."""
+    raw = import_raw_pdfium()
+    clip = raw.FPDFPageObj_GetClipPath(drawn)
+    count = max(raw.FPDFClipPath_CountPaths(clip), 0) if clip else 0
+    if not count:
+        return False
+    edges = [c_float() for _ in Box._fields]
+    raw.FPDFPageObj_GetBounds(drawn, *map(byref, edges))
+    left, bottom, right, top = (edge.value for edge in edges)
+    x, y = c_float(), c_float()
+    for path in range(count):
+        xs, ys = [], []
+        for number in range(raw.FPDFClipPath_CountPathSegments(clip, path)):
+            segment = raw.FPDFClipPath_GetPathSegment(clip, path, number)
+            raw.FPDFPathSegment_GetPoint(segment, byref(x), byref(y))
+            xs.append(x.value)
+            ys.append(y.value)
+        if xs and (
+            max(xs) < left or min(xs) > right or max(ys) < bottom or min(ys) > top
+        ):
+            return True
+    return False
+
+
 class _Looks:
     """How characters look, asked once for each object that draws some."""
 
@@ -66,13 +103,19 @@ class _Looks:
         self._given = [byref(part) for part in self._colour]
 
     def may_be_hidden(self, index: int) -> bool:
-        """Tell whether a character is white, in a layer, or not drawn."""
+        """Tell whether a character is white, tiny, cut off, layered, or not drawn."""
         return self.draws_nothing(
             import_raw_pdfium().FPDFText_GetTextObject(self._characters, index)
         )
 
+    def find_texts(self, indices: Iterable[int]) -> list[Any]:
+        """Return the objects that draw some characters."""
+        ask = import_raw_pdfium().FPDFText_GetTextObject
+        found = (ask(self._characters, index) for index in indices)
+        return [*{cast(each, c_void_p).value: each for each in found if each}.values()]
+
     def draws_nothing(self, drawn: Any) -> bool:
-        """Tell whether an object may draw text in white, or none."""
+        """Tell whether an object may draw text in white, or none that is seen."""
         key = cast(drawn, c_void_p).value
         if key not in self._known:
             self._known[key] = bool(key) and self._ask(drawn)
@@ -81,6 +124,8 @@ class _Looks:
     def _ask(self, drawn: Any) -> bool:
         mode = import_raw_pdfium().FPDFTextObj_GetTextRenderMode(drawn)
         if mode == _NOT_DRAWN or _is_in_layer(drawn):
+            return True
+        if _is_tiny(drawn) or _is_clipped_away(drawn):
             return True
         known = import_raw_pdfium().FPDFPageObj_GetFillColor(drawn, *self._given)
         red, green, blue, opacity = (part.value for part in self._colour)
@@ -91,33 +136,47 @@ class _Looks:
 def leave_out_hidden(
     page: Any, characters: Any, text: str, indices: Sequence[int], boxes: Boxes
 ) -> tuple[str, list[int]]:
-    """Leave out text that is as white as the page, and text that is not drawn.
+    """Leave out text without which the drawn page looks the same.
 
-    So is that of a layer that is switched off.
-
-    Only if nothing is to be seen at its place. Text over a picture stays: it may be
-    that of a scan.
+    Such text may be as white as the page, not drawn, in a layer that may be switched
+    off, tiny, clipped away, or under a rectangle. It goes only if nothing is to be seen
+    at its place: the letters may be there as shapes, or drawn again upon the rectangle,
+    of which PDFium tells once. Text over a picture stays: it may be that of a scan.
     """
     looks = _Looks(characters)
-    if not _may_hide(page, text, indices, looks):
+    covers = Covers(page, boxes.turn)
+    covered = [*covers.find_runs(characters, text, indices, boxes)]
+    hidden: list[Run] = []
+    if _may_hide(page, text, indices, looks):
+        under = {*chain.from_iterable(run.characters for run in covered)}
+        hidden = [*_hidden_runs(text, indices, looks, boxes, under)]
+    if hidden or covered:
+        pictures = [boxes.turn.place(*each) for each in _read_pictures(page)]
+        hidden = [run for run in hidden if not _is_over(run, pictures)]
+        covered = [run for run in covered if not _is_over(run, pictures)]
+    if not hidden and not covered:
         return text, [*indices]
-    pictures = [boxes.turn.place(*each) for each in _read_pictures(page)]
-    drawing: _Drawing | None = None
-    unseen: set[int] = set()
-    for run in _hidden_runs(text, indices, looks):
-        places = [boxes.of(indices[at]) for at in run]
-        if any(_is_over(place, pictures) for place in places):
-            continue
-        drawing = drawing or _Drawing(page, boxes.turn)
-        if drawing.is_empty(places):
-            unseen.update(run)
-    if not unseen:
+    drawing = Drawing(page, boxes.turn)
+    runs = [run for run in [*hidden, *covered] if drawing.is_empty(run.places)]
+    if not runs:
         return text, [*indices]
-    return leave_out(text, indices, unseen)
+    texts = looks.find_texts(indices[at] for run in runs for at in run.characters)
+    without = draw_without(page, boxes.turn, texts)
+    same = [run.characters for run in runs if drawing.is_like(without, run.places)]
+    return leave_out(text, indices, {*chain.from_iterable(same)})
 
 
-def _hidden_runs(text: str, indices: Sequence[int], looks: _Looks) -> list[list[int]]:
-    """Return the characters of each line that may be hidden, side by side."""
+def _hidden_runs(
+    text: str,
+    indices: Sequence[int],
+    looks: _Looks,
+    boxes: Boxes,
+    under: Collection[int],
+) -> Iterator[Run]:
+    """Yield the characters of each line that may be hidden, side by side.
+
+    Those under a rectangle are not among them.
+    """
     runs: list[list[int]] = []
     last = 0
     is_last_hidden = False
@@ -132,13 +191,18 @@ def _hidden_runs(text: str, indices: Sequence[int], looks: _Looks) -> list[list[
         elif is_hidden:
             runs.append([*range(start, end)])
         last, is_last_hidden = end, is_hidden
-    return runs
+    for run in runs:
+        found = [at for at in run if at not in under]
+        if found:
+            yield Run(found, [boxes.of(indices[at]) for at in found])
 
 
 def leave_out(
     text: str, indices: Sequence[int], unseen: Collection[int]
 ) -> tuple[str, list[int]]:
     """Leave out characters, and lines of which nothing is left.
+
+    Of the blanks before and after them, one stays.
 
     Args:
         text: The text of a page.
@@ -149,7 +213,11 @@ def leave_out(
     numbers: list[int] = []
     start = 0
     for line in text.splitlines(keepends=True):
-        kept = [at for at in range(start, start + len(line)) if at not in unseen]
+        kept: list[int] = []
+        for at in range(start, start + len(line)):
+            is_second = at - 1 in unseen and (not kept or text[kept[-1]] == " ")
+            if at not in unseen and not (is_second and text[at] == " "):
+                kept.append(at)
         start += len(line)
         if len(kept) < len(line) and not any(text[at].strip() for at in kept):
             continue
@@ -157,35 +225,6 @@ def leave_out(
         numbers += [indices[at] for at in kept]
     end = len("".join(shown).rstrip())
     return "".join(shown[:end]), numbers[:end]
-
-
-class _Drawing:
-    """A page as it is seen, in shades of grey."""
-
-    def __init__(self, page: Any, turn: Turn) -> None:
-        box = read_page_box(page, turn)
-        self._left, self._top = box.left, box.top
-        size = max((box.right - box.left) * (box.top - box.bottom), 1.0)
-        self._scale = min(1.0, (_MOST_PIXELS / size) ** 0.5)
-        turned = (90 * turn.quarters - page.get_rotation()) % 360
-        bitmap = page.render(scale=self._scale, rotation=turned, grayscale=True)
-        self._stride, self._height = bitmap.stride, bitmap.height
-        self._pixels = bytes(bitmap.buffer)
-        bitmap.close()
-
-    def is_empty(self, places: Sequence[Box]) -> bool:
-        """Tell whether all is of one shade where a line of text is."""
-        left, bottom, right, top = zip(*places, strict=True)
-        first = max(int((min(left) - self._left) * self._scale), 0)
-        end = max(int((max(right) - self._left) * self._scale), first) + 1
-        row = max(int((self._top - max(top)) * self._scale), 0)
-        last = min(int((self._top - min(bottom)) * self._scale), self._height - 1)
-        shades: set[int] = set()
-        for number in range(row, last + 1):
-            start = number * self._stride
-            end = min(end, self._stride)
-            shades.update(self._pixels[start + first : start + end])
-        return not shades or max(shades) - min(shades) <= _ONE_SHADE
 
 
 def _may_hide(page: Any, text: str, indices: Sequence[int], looks: _Looks) -> bool:
@@ -227,9 +266,10 @@ def _read_pictures(page: Any) -> Iterator[Box]:
             yield Box(*(edge.value for edge in edges))
 
 
-def _is_over(box: Box, pictures: Sequence[Box]) -> bool:
-    x, y = (box.left + box.right) / 2, (box.bottom + box.top) / 2
+def _is_over(run: Run, pictures: Sequence[Box]) -> bool:
+    """Tell whether some of a text is over a picture."""
     return any(
-        left - _NEAR <= x <= right + _NEAR and bottom - _NEAR <= y <= top + _NEAR
-        for left, bottom, right, top in pictures
+        picture.holds_middle(place, margin=_NEAR)
+        for picture in pictures
+        for place in run.places
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from oprag.files.pdf_boxes import Box, Boxes, Word
@@ -21,7 +21,7 @@ _STEP = 12.0
 """Points of a page's height that are looked at together."""
 _HIGHEST_TEXT, _FAR = 400.0, 1e6
 """Points of a text's height, and from the corner of a page to a line on it, at most."""
-_BEYOND = 0.6
+_BEYOND = 0.8
 """Heights of a text that a line may be longer than it, at most, on each side."""
 
 
@@ -73,7 +73,7 @@ def leave_out_struck(
             struck.update(found)
     if not struck:
         return text, [*indices]
-    return leave_out(text, indices, struck | {*_blanks_of(text, struck)})
+    return leave_out(text, indices, struck)
 
 
 def _find_strikes(rules: Iterable[Rule], rectangles: Sequence[Box]) -> Iterator[Rule]:
@@ -140,15 +140,3 @@ def _runs_through(
 def _is_inside(at: float, box: Box) -> bool:
     edge = _INSIDE * (box.top - box.bottom)
     return box.bottom + edge < at < box.top - edge
-
-
-def _blanks_of(text: str, struck: Collection[int]) -> Iterator[int]:
-    """Return the blanks between struck words, and those that would come twice."""
-    for at, character in enumerate(text):
-        if character != " " or at - 1 not in struck:
-            continue
-        start = at - 1
-        while start in struck:
-            start -= 1
-        if at + 1 in struck or start < 0 or text[start].isspace():
-            yield at

@@ -43,6 +43,18 @@ def not_drawn(page: Canvas) -> None:
     page.drawText(text)
 
 
+def tiny(page: Canvas) -> None:
+    page.setFont("Helvetica", 0.1)
+    page.drawString(72, 600, "Secret")
+
+
+def clipped_away(page: Canvas) -> None:
+    path = page.beginPath()
+    path.rect(0, 0, 10, 10)
+    page.clipPath(path, stroke=0, fill=0)
+    page.drawString(72, 600, "Secret")
+
+
 def white_on_black(page: Canvas) -> None:
     page.rect(60, 590, 300, 30, fill=1)
     white(page)
@@ -58,7 +70,9 @@ def recognized_in_a_picture(page: Canvas) -> None:
     not_drawn(page)
 
 
-@pytest.mark.parametrize("draw", [white, white_on_white_box, not_drawn])
+@pytest.mark.parametrize(
+    "draw", [white, white_on_white_box, not_drawn, tiny, clipped_away]
+)
 def test_text_is_left_out_where_nothing_is_to_be_seen(draw):
     assert text_of(draw) == "Shown"
 
