@@ -215,20 +215,48 @@ def _is_of_slides(metadata: Mapping[str, Any]) -> bool:
     return any(str(name).lower().endswith((".pptx", ".ppt")) for name in names)
 
 
+def _read_name(metadata: Mapping[str, Any], key: str) -> Any:
+    value = metadata.get(key)
+    if value is None and key == "loc.pageNumber":
+        location = metadata.get("loc")
+        value = location.get("pageNumber") if isinstance(location, dict) else None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # some stores make floats of integers
+    return value
+
+
+def may_count_from_1(metadatas: Iterable[Mapping[str, Any]]) -> bool:
+    """Tell whether a document's pages may be named one too high.
+
+    They are if `page` alone names them, and its reader counts from 1, as those of Azure
+    and Google do. LangChain's readers of PDF count from 0, and write `total_pages`
+    beside `source`. A page 0 shows it, too.
+
+    Args:
+        metadatas: Of chunks of one document.
+    """
+    in_doubt = False
+    for metadata in metadatas:
+        page = _read_name(metadata, "page")
+        if type(page) is not int:
+            continue
+        if page == 0:
+            return False
+        names = (PART_NAME, "page_label", "page_number", "loc.pageNumber")
+        is_named = any(_read_name(metadata, key) is not None for key in names)
+        in_doubt |= not (is_named or {"total_pages", "source"} <= metadata.keys())
+    return in_doubt
+
+
 def name_part(metadata: Mapping[str, Any], part: int) -> str:
     """Name a part for people: `page 3`, or its number if nothing names it."""
     name = metadata.get(PART_NAME)
     if isinstance(name, str) and (line := as_line(name)):
         return line
     for key, noun in _PART_NAMES:
-        value = metadata.get(key)
-        if value is None and key == "loc.pageNumber":
-            location = metadata.get("loc")
-            value = location.get("pageNumber") if isinstance(location, dict) else None
+        value = _read_name(metadata, key)
         if value is None:
             continue
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)  # some stores make floats of integers
         if key == "page" and type(value) is int:
             value += 1  # this key alone counts from 0; a text is a printed label
         if label := as_line(str(value)):

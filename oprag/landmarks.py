@@ -188,7 +188,7 @@ def _at_place(address: str, metadata: Mapping[str, Any]) -> str:
 
 def _page_number(metadata: Mapping[str, Any]) -> int | None:
     """Return the number of a page in the count of viewers, from 1."""
-    for key, first in (("page", 0), ("page_number", 1)):
+    for key, first in (("page_number", 1), ("page", 0)):
         value = metadata.get(key)
         if isinstance(value, float) and value.is_integer():
             value = int(value)

@@ -180,6 +180,10 @@ VIDEO = "https://www.youtube.com/watch?v=x"
             {"url": "https://a.org/b.pdf", "page_number": 3},
             "https://a.org/b.pdf#page=3",
         ),
+        (
+            {"url": "https://a.org/b.pdf", "page_number": 3, "page": 3},
+            "https://a.org/b.pdf#page=3",
+        ),
         ({"source": "https://a.org/b", "page": 2}, "https://a.org/b"),
         ({"source": VIDEO, "start_seconds": 750}, f"{VIDEO}&t=750s"),
         ({"source": f"{VIDEO}&t=9s", "start_time": 750.4}, f"{VIDEO}&t=750s"),

@@ -145,8 +145,9 @@ class BudgetFiller:
         kept = self._drop_until_fits(kept, budget)
         if kept and (needed := self._count_needed(kept)) > budget:
             raise too_small(budget, needed)
-        recalls = self._options.selection == "recall"
-        if recalls or self._options.citations:
+        options = self._options
+        recalls = options.selection == "recall"
+        if recalls or options.citations or options.merge:
             kept = self._top_up(kept, listed, budget)
         if recalls:
             kept = self._add_parts(kept, listed[len(kept) :], budget)
@@ -237,8 +238,8 @@ class BudgetFiller:
     ) -> list[Chunk]:
         """Take more chunks if there is room after all, counted as sent.
 
-        Text that touches needs no separator, and a place and its text may have tokens
-        in common.
+        Text that touches needs no separator, what overlaps is sent once, and a place
+        and its text may have tokens in common.
         """
         in_common = _IN_COMMON if self._options.citations else 0
         while True:
@@ -249,7 +250,8 @@ class BudgetFiller:
                 if room < 0:
                     break
                 larger.append(chunk)
-            larger = self._drop_until_fits(larger, budget, len(kept))
+            if len(larger) > len(kept):
+                larger = self._drop_until_fits(larger, budget, len(kept))
             if len(larger) == len(kept):
                 return kept
             kept = larger

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Hit
+from oprag.citations import may_count_from_1
 from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.places import locate_hits
 from oprag.errors import (
@@ -22,6 +23,7 @@ from oprag.errors import (
     find_caller_stacklevel,
 )
 from oprag.metadata import UNNAMED
+from oprag.ordering import group_by_document
 from oprag.positions import (
     check_positions,
     deduplicate,
@@ -44,7 +46,8 @@ class CheckedHits(NamedTuple):
     dropped: dict[str, list[int]]
     """Indices of hits in their list, by the reason why they were left out."""
     doubts: dict[str, tuple[str, ...]]
-    """See `Separation.doubts`."""
+    """See `Separation.doubts`; with `page` if that may count from 1, and name pages one
+    too high."""
     other_versions: Sequence[Chunk]
     """Those left out for the version of the text that is kept."""
     n_retrieved: int
@@ -145,6 +148,7 @@ def check_hits(
         texts.check_any_found()
     if errors and not warns:
         raise next(iter(errors.values()))
+    _note_pages(doubts, chunks)
     chunks = [*map(_keep_problem, chunks)]
     n_retrieved = len(hits) - n_neighbours
     if n_neighbours:
@@ -153,6 +157,14 @@ def check_hits(
             for chunk in chunks
         ]
     return CheckedHits(chunks, errors, dropped, doubts, others, n_retrieved)
+
+
+def _note_pages(doubts: dict[str, tuple[str, ...]], chunks: Sequence[Chunk]) -> None:
+    """Note the documents whose `page` may count from 1."""
+    for key, members in group_by_document(chunks).items():
+        if may_count_from_1(chunk.metadata for chunk in members):
+            name = members[0].document_name or key
+            doubts[name] = (*doubts.get(name, ()), "page")
 
 
 def _note_dropped(

@@ -31,8 +31,10 @@ class OrderedPassages(list[Passage]):
         self.why = why
         """The ranks that were `kept`, and those `dropped` for each reason (`duplicate`,
         `version`, `blank`, `seen`, `top_n`, `token_budget`); `doubts`, by document the
-        keys that may show several files under its name; `ids`, by the rank of a merged
-        passage the ids of its chunks; the `tokens` that were used and those `left`."""
+        keys that may show several files under its name, and `page` if it may count
+        from 1, and its number in citations be one too high; `ids`, by the rank of a
+        merged passage the ids of its chunks; the `tokens` that were used and those
+        `left`."""
 
 
 def _lengths(values: Any) -> Any:

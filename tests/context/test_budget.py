@@ -104,6 +104,27 @@ def test_a_stored_count_that_is_wrong_does_not_exceed_the_budget(counter):
     assert [passage.text for passage in kept] == parts[:2]
 
 
+@pytest.mark.parametrize("citations", [False, True])
+def test_overlaps_that_are_sent_once_leave_room_for_more(citations):
+    words = [f"word{number}" for number in range(200)]
+    document = " ".join(words)
+    parts = [" ".join(words[at : at + 20]) for at in range(0, 180, 10)]
+    starts = [document.index(part) for part in parts]
+    metadatas = [{"source": "s", "start_index": start} for start in starts]
+
+    passages = order_context(
+        parts,
+        metadatas,
+        token_budget=125,
+        token_counter=lambda text: len(text.split()),
+        merge=True,
+        citations=citations,
+    )
+
+    assert len(passages.why["kept"]) == 10  # 5 that are counted as if each were sent
+    assert passages.why["left"] < 20  # less than another one
+
+
 def test_what_is_sent_around_a_text_counts():
     hits = [Hit("one two", {"source": "s", "start_index": n}) for n in (0, 90)]
     options = ContextOptions.from_options(

@@ -246,7 +246,7 @@ def test_hits_behind_those_that_are_widened_are_kept_or_dropped_too():
     options = ContextOptions(token_counter=words, separator=" ", token_budget=30)
     store, widening = FakeStore(STORED), NeighbourSearch(hits, 1, options, fills=True)
     chunks = SearchedChunks(store, SearchFilter())
-    near = widening.neighbours(run_effects(chunks.read(widening.requests())))
+    near = widening.neighbours(run_effects(chunks.read_by_key(widening.requests())))
     read = [_written(Hit(each.text, each.metadata)) for _, each in near]
     listed, behind = widening.combine(hits, read, stored=True)
     assert behind.n_read < behind.length
