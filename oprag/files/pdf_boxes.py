@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from ctypes import byref, c_double
+from ctypes import byref, c_double, sizeof
 from math import pi
 from typing import Any, NamedTuple
 
@@ -89,16 +89,20 @@ class Boxes:
         self.turn = turn
         self._known: dict[int, Box] = {}
         self._ask = import_raw_pdfium().FPDFText_GetCharBox
-        self._edges = [c_double() for _ in Box._fields]
-        self._given = [byref(edge) for edge in self._edges]
+        self._edges = (c_double * len(Box._fields))()
+        left, bottom, right, top = (
+            byref(c_double.from_buffer(self._edges, at * sizeof(c_double)))
+            for at in range(len(Box._fields))
+        )
+        self._given = characters.raw, (left, right, bottom, top)
 
     def of(self, index: int) -> Box:
         """Return the box of a character by its number on the page."""
         found = self._known.get(index)
         if found is None:
-            self._ask(self._characters, index, *self._given)
-            left, right, bottom, top = self._edges
-            found = Box(left.value, bottom.value, right.value, top.value)
+            characters, edges = self._given
+            self._ask(characters, index, *edges)
+            found = Box(*self._edges)
             if self.turn.quarters:
                 found = self.turn.place(*found)
             self._known[index] = found
@@ -141,7 +145,16 @@ def read_page_box(page: Any, turn: Turn) -> Box:
     return turn.place(found.left, found.bottom, found.right, found.top)
 
 
-def read_rectangles(characters: Any, turn: Turn) -> list[Box]:
-    """Return the places of the pieces of text on a page, in their order."""
-    count = characters.count_rects()
-    return [turn.place(*characters.get_rect(at)) for at in range(count)]
+def read_rectangles(
+    characters: Any, turn: Turn, start: int = 0, count: int = -1
+) -> list[Box]:
+    """Return the places of the pieces of text on a page, in their order.
+
+    Args:
+        characters: PDFium's characters of it.
+        turn: How the page is turned.
+        start: The number of the first character whose piece is wanted.
+        count: How many characters; -1 for all.
+    """
+    found = characters.count_rects(start, count)
+    return [turn.place(*characters.get_rect(at)) for at in range(found)]

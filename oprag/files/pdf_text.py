@@ -33,6 +33,8 @@ _FILLED = ("FPDF_ANNOT_WIDGET", "FPDF_ANNOT_FREETEXT")
 """Annotations whose text is shown on the page."""
 _TOLERANCE = 1.0
 """Points that text may reach over the edge of its page."""
+_STEP = 250
+"""Characters of which all are looked at if a piece of text may reach out there."""
 _PART_OF_WORD = re.compile(r"[^\W\d_]+\Z")
 _LOWER_WORD = re.compile(r"[^\W\d_]+")
 _JOINS_HALVES = frozenset(("bzw", "oder", "sowie", "und"))
@@ -101,8 +103,9 @@ def read_page_text(page: Any, characters: Any, filled: Filled = _UNFILLED) -> Pa
     codes, indices = _read_characters(characters)
     boxes = Boxes(characters, read_turn(characters, codes, indices))
     rectangles = read_rectangles(characters, boxes.turn)
-    if _reaches_out(rectangles, read_page_box(page, boxes.turn)):
-        codes, indices = _leave_out(page, codes, indices, boxes)
+    edge = read_page_box(page, boxes.turn)
+    if _reaches_out(rectangles, edge):
+        codes, indices = _leave_out(edge, codes, indices, boxes, characters)
     codes, indices = leave_out_hidden(page, characters, codes, indices, boxes)
     codes, indices = leave_out_struck(
         page, codes, indices, boxes, rectangles=rectangles, marked=filled.struck
@@ -174,18 +177,34 @@ def _reaches_out(rectangles: Sequence[Box], page: Box) -> bool:
 
 
 def _leave_out(
-    page: Any, text: str, indices: Sequence[int], boxes: Boxes
+    page: Box, text: str, indices: Sequence[int], boxes: Boxes, characters: Any
 ) -> tuple[str, list[int]]:
     """Leave out the characters that are outside of the page."""
-    box = read_page_box(page, boxes.turn)
-    kept = [
-        (character, index)
-        for character, index in zip(text, indices, strict=True)
-        if character.isspace() or not _is_outside(boxes.of(index), box)
-    ]
-    shown = "".join(character for character, _ in kept)
+    outside: set[int] = set()
+    for start in range(0, len(text), _STEP):
+        end = min(start + _STEP, len(text))
+        first, last = indices[start], indices[end - 1]
+        pieces = read_rectangles(characters, boxes.turn, first, last + 1 - first)
+        if any(_passes_edge(piece, page) for piece in pieces):
+            outside.update(
+                at
+                for at in range(start, end)
+                if not text[at].isspace() and _is_outside(boxes.of(indices[at]), page)
+            )
+    kept = [at for at in range(len(text)) if at not in outside]
+    shown = "".join(text[at] for at in kept)
     end = len(shown.rstrip())
-    return shown[:end], [index for _, index in kept[:end]]
+    return shown[:end], [indices[at] for at in kept[:end]]
+
+
+def _passes_edge(box: Box, page: Box) -> bool:
+    """Tell whether a part of a box may be outside of the page."""
+    return not (
+        box.left >= page.left - _TOLERANCE
+        and box.bottom >= page.bottom - _TOLERANCE
+        and box.right <= page.right + _TOLERANCE
+        and box.top <= page.top + _TOLERANCE
+    )
 
 
 def _join_lines(text: str, indices: Sequence[int], boxes: Boxes) -> str:
