@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from ctypes import byref, c_float, c_int, c_void_p, cast
+from ctypes import c_void_p, cast
+from itertools import islice
 from typing import Any, NamedTuple
 
-from oprag.files.pdf_boxes import Box, Boxes, Turn
+from oprag.files.pdf_boxes import Box, Boxes
+from oprag.files.pdf_objects import PageObjects, look_at
 from oprag.files.pdfium import import_raw_pdfium
 
 _LEAST = 3.0
@@ -46,20 +48,25 @@ class Covers:
     Whether they hide it is for the drawn page to say: some are transparent.
     """
 
-    def __init__(self, page: Any, turn: Turn) -> None:
+    def __init__(self, objects: PageObjects) -> None:
         self._drawn: dict[int, int] = {}
         """The numbers of the objects that draw text under a rectangle."""
         self._levels: dict[int, list[_Cover]] = {}
-        texts, covers = _read_texts_and_covers(page, turn)
+        covers = [*islice(_read_covers(objects), _MOST + 1)]
+        if not covers or len(covers) > _MOST:
+            return
         for cover in covers:
             for level in _levels_of(cover.box):
                 self._levels.setdefault(level, []).append(cover)
         mode_of = import_raw_pdfium().FPDFTextObj_GetTextRenderMode
-        for number, text in texts if covers else ():
-            if mode_of(text) not in _DRAWN:
-                continue
-            if self._is_under(_read_bounds(text, turn), number):
-                self._drawn[cast(text, c_void_p).value or 0] = number
+        last = covers[-1].number
+        for text in objects.kinds.texts:
+            if text.number > last:
+                break
+            if self._is_under(objects.place_of(text), text.number) and (
+                mode_of(text.handle) in _DRAWN
+            ):
+                self._drawn[cast(text.handle, c_void_p).value or 0] = text.number
 
     def find_runs(
         self, characters: Any, text: str, indices: Sequence[int], boxes: Boxes
@@ -120,42 +127,14 @@ def _levels_of(box: Box) -> range:
     return range(int(box.bottom // _STEP), int(box.top // _STEP) + 1)
 
 
-def _read_texts_and_covers(
-    page: Any, turn: Turn
-) -> tuple[list[tuple[int, Any]], list[_Cover]]:
-    """Return the texts of a page, and the filled rectangles that come after one."""
-    raw = import_raw_pdfium()
-    texts: list[tuple[int, Any]] = []
-    covers: list[_Cover] = []
-    for number in range(raw.FPDFPage_CountObjects(page)):
-        drawn = raw.FPDFPage_GetObject(page, number)
-        kind = raw.FPDFPageObj_GetType(drawn)
-        if kind == raw.FPDF_PAGEOBJ_TEXT:
-            texts.append((number, drawn))
-        elif kind == raw.FPDF_PAGEOBJ_PATH and texts:
-            box = _read_cover(drawn, turn)
-            covers += [] if box is None else [_Cover(number, box)]
-        if len(covers) > _MOST:
-            return texts, []
-    return texts, covers
-
-
-def _read_cover(path: Any, turn: Turn) -> Box | None:
-    """Return the place of a shape; None if it is no filled rectangle."""
-    raw = import_raw_pdfium()
-    if raw.FPDFPath_CountSegments(path) not in _CORNERS:
-        return None
-    fill, stroke = c_int(), c_int()
-    raw.FPDFPath_GetDrawMode(path, byref(fill), byref(stroke))
-    if not fill.value:
-        return None
-    box = _read_bounds(path, turn)
-    is_large = min(box.right - box.left, box.top - box.bottom) >= _LEAST
-    return box if is_large and max(map(abs, box)) < _FAR else None
-
-
-def _read_bounds(drawn: Any, turn: Turn) -> Box:
-    edges = [c_float() for _ in Box._fields]
-    import_raw_pdfium().FPDFPageObj_GetBounds(drawn, *map(byref, edges))
-    left, bottom, right, top = (edge.value for edge in edges)
-    return turn.place(left, bottom, right, top)
+def _read_covers(objects: PageObjects) -> Iterator[_Cover]:
+    """Yield the filled rectangles of a page that come after some text."""
+    first = objects.kinds.texts[0].number if objects.kinds.texts else objects.count
+    count_corners = import_raw_pdfium().FPDFPath_CountSegments
+    for shape in objects.kinds.shapes:
+        if shape.number < first or count_corners(shape.handle) not in _CORNERS:
+            continue
+        box = objects.place_of(shape)
+        is_large = min(box.right - box.left, box.top - box.bottom) >= _LEAST
+        if is_large and max(map(abs, box)) < _FAR and look_at(shape).is_filled:
+            yield _Cover(shape.number, box)

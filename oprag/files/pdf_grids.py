@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unicodedata import category
 
 from oprag.files.pdf_boxes import Boxes, Word
+from oprag.files.pdf_objects import PageObjects
 from oprag.files.pdf_rules import Grid, find_grids
 
 _LETTERS = 3
@@ -46,10 +47,10 @@ def is_value(said: str) -> bool:
 
 
 def read_grids(
-    page: Any, text: str, indices: Sequence[int], boxes: Boxes
+    objects: PageObjects, text: str, indices: Sequence[int], boxes: Boxes
 ) -> list[Region]:
     """Return the ruled tables of a page in which a cell before another is empty."""
-    grids = find_grids(page, boxes.turn)
+    grids = find_grids(objects)
     if not grids:
         return []
     words = [*boxes.find_words(text, indices)]

@@ -21,6 +21,7 @@ from typing import Any
 from oprag.files.pdf_boxes import Box, Boxes
 from oprag.files.pdf_covers import Covers, Run
 from oprag.files.pdf_drawing import Drawing, draw_without
+from oprag.files.pdf_objects import PageObjects
 from oprag.files.pdfium import import_raw_pdfium
 
 _STEP = 40
@@ -57,17 +58,6 @@ def _is_in_layer(drawn: Any) -> bool:
     return False
 
 
-def _is_tiny(drawn: Any) -> bool:
-    """Tell whether an object draws text that may be too small to be seen."""
-    raw = import_raw_pdfium()
-    size = c_float()
-    matrix = raw.FS_MATRIX()
-    raw.FPDFTextObj_GetFontSize(drawn, byref(size))
-    raw.FPDFPageObj_GetMatrix(drawn, matrix)
-    scale = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
-    return float(size.value * scale) < _TINY
-
-
 def _is_clipped_away(drawn: Any) -> bool:
     """Tell whether an object is outside of one of the shapes that it is cut to."""
     raw = import_raw_pdfium()
@@ -97,7 +87,9 @@ class _Looks:
     """How characters look, asked once for each object that draws some."""
 
     def __init__(self, characters: Any) -> None:
-        self._characters = characters
+        self._raw = raw = import_raw_pdfium()
+        self._characters = characters.raw
+        self._size, self._matrix = c_float(), raw.FS_MATRIX()
         self._known: dict[int | None, bool] = {}
         self._colour = [c_uint() for _ in range(4)]
         self._given = [byref(part) for part in self._colour]
@@ -105,12 +97,12 @@ class _Looks:
     def may_be_hidden(self, index: int) -> bool:
         """Tell whether a character is white, tiny, cut off, layered, or not drawn."""
         return self.draws_nothing(
-            import_raw_pdfium().FPDFText_GetTextObject(self._characters, index)
+            self._raw.FPDFText_GetTextObject(self._characters, index)
         )
 
     def find_texts(self, indices: Iterable[int]) -> list[Any]:
         """Return the objects that draw some characters."""
-        ask = import_raw_pdfium().FPDFText_GetTextObject
+        ask = self._raw.FPDFText_GetTextObject
         found = (ask(self._characters, index) for index in indices)
         return [*{cast(each, c_void_p).value: each for each in found if each}.values()]
 
@@ -122,19 +114,34 @@ class _Looks:
         return self._known[key]
 
     def _ask(self, drawn: Any) -> bool:
-        mode = import_raw_pdfium().FPDFTextObj_GetTextRenderMode(drawn)
+        raw = self._raw
+        mode = raw.FPDFTextObj_GetTextRenderMode(drawn)
         if mode == _NOT_DRAWN or _is_in_layer(drawn):
             return True
-        if _is_tiny(drawn) or _is_clipped_away(drawn):
+        if self._is_tiny(drawn) or _is_clipped_away(drawn):
             return True
-        known = import_raw_pdfium().FPDFPageObj_GetFillColor(drawn, *self._given)
+        if mode != _FILLED or not raw.FPDFPageObj_GetFillColor(drawn, *self._given):
+            return False
         red, green, blue, opacity = (part.value for part in self._colour)
-        is_white = min(red, green, blue) >= _WHITE or opacity == 0
-        return bool(known) and is_white and mode == _FILLED
+        return min(red, green, blue) >= _WHITE or opacity == 0
+
+    def _is_tiny(self, drawn: Any) -> bool:
+        """Tell whether an object draws text that may be too small to be seen."""
+        raw, size, matrix = self._raw, self._size, self._matrix
+        raw.FPDFTextObj_GetFontSize(drawn, byref(size))
+        raw.FPDFPageObj_GetMatrix(drawn, matrix)
+        scale = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
+        return float(size.value * scale) < _TINY
 
 
 def leave_out_hidden(
-    page: Any, characters: Any, text: str, indices: Sequence[int], boxes: Boxes
+    page: Any,
+    characters: Any,
+    text: str,
+    indices: Sequence[int],
+    boxes: Boxes,
+    *,
+    objects: PageObjects,
 ) -> tuple[str, list[int]]:
     """Leave out text without which the drawn page looks the same.
 
@@ -144,14 +151,14 @@ def leave_out_hidden(
     of which PDFium tells once. Text over a picture stays: it may be that of a scan.
     """
     looks = _Looks(characters)
-    covers = Covers(page, boxes.turn)
+    covers = Covers(objects)
     covered = [*covers.find_runs(characters, text, indices, boxes)]
     hidden: list[Run] = []
-    if _may_hide(page, text, indices, looks):
+    if _may_hide(objects, text, indices, looks):
         under = {*chain.from_iterable(run.characters for run in covered)}
         hidden = [*_hidden_runs(text, indices, looks, boxes, under)]
     if hidden or covered:
-        pictures = [boxes.turn.place(*each) for each in _read_pictures(page)]
+        pictures = [objects.place_of(each) for each in objects.kinds.others]
         hidden = [run for run in hidden if not _is_over(run, pictures)]
         covered = [run for run in covered if not _is_over(run, pictures)]
     if not hidden and not covered:
@@ -227,20 +234,12 @@ def leave_out(
     return "".join(shown[:end]), numbers[:end]
 
 
-def _may_hide(page: Any, text: str, indices: Sequence[int], looks: _Looks) -> bool:
+def _may_hide(
+    objects: PageObjects, text: str, indices: Sequence[int], looks: _Looks
+) -> bool:
     """Tell whether some text may be hidden, from its objects or a part of it."""
-    raw = import_raw_pdfium()
-    count = raw.FPDFPage_CountObjects(page)
-    if _FEW * count <= len(text):
-        drawn = [raw.FPDFPage_GetObject(page, number) for number in range(count)]
-        kinds = [raw.FPDFPageObj_GetType(each) for each in drawn]
-        if raw.FPDF_PAGEOBJ_FORM not in kinds:
-            texts = zip(drawn, kinds, strict=True)
-            return any(
-                looks.draws_nothing(each)
-                for each, kind in texts
-                if kind == raw.FPDF_PAGEOBJ_TEXT
-            )
+    if _FEW * objects.count <= len(text) and not objects.kinds.holds_forms:
+        return any(looks.draws_nothing(each.handle) for each in objects.kinds.texts)
     looked = {*range(0, len(text), _STEP), *_line_starts(text)}
     return any(
         looks.may_be_hidden(indices[at]) for at in looked if not text[at].isspace()
@@ -252,18 +251,6 @@ def _line_starts(text: str) -> Iterator[int]:
     for line in text.splitlines(keepends=True):
         yield start
         start += len(line)
-
-
-def _read_pictures(page: Any) -> Iterator[Box]:
-    """Return the places of everything on a page that may hold a picture."""
-    raw = import_raw_pdfium()
-    edges = [c_float() for _ in Box._fields]
-    for number in range(raw.FPDFPage_CountObjects(page)):
-        drawn = raw.FPDFPage_GetObject(page, number)
-        kind = raw.FPDFPageObj_GetType(drawn)
-        if kind not in {raw.FPDF_PAGEOBJ_TEXT, raw.FPDF_PAGEOBJ_PATH}:
-            raw.FPDFPageObj_GetBounds(drawn, *map(byref, edges))
-            yield Box(*(edge.value for edge in edges))
 
 
 def _is_over(run: Run, pictures: Sequence[Box]) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from ctypes import byref, c_float, c_int
+from ctypes import byref, c_float
 from itertools import pairwise
 from operator import neg
 from typing import Any, NamedTuple
 
-from oprag.files.pdf_boxes import Turn
+from oprag.files.pdf_boxes import Box
+from oprag.files.pdf_objects import Drawn, PageObjects, look_at
 from oprag.files.pdfium import import_raw_pdfium
 
 _THIN = 3.0
@@ -105,9 +106,9 @@ class Grid:
         return is_top and (column == 0 or self._is_walled(row, column))
 
 
-def find_grids(page: Any, turn: Turn) -> list[Grid]:
+def find_grids(objects: PageObjects) -> list[Grid]:
     """Return the grids of a page that have two rows and two columns at least."""
-    level, upright = _read_rules(page, turn)
+    level, upright = _read_rules(objects)
     level, upright = _merge(level), _merge(upright)
     if len(level) * len(upright) > _MOST_PAIRS:
         return []
@@ -119,26 +120,12 @@ def find_grids(page: Any, turn: Turn) -> list[Grid]:
     return grids
 
 
-def read_thin_shapes(page: Any, turn: Turn) -> Iterator[Rule]:
+def read_thin_shapes(objects: PageObjects) -> Iterator[Rule]:
     """Return the shapes of a page that are level lines; none of one with too many."""
-    raw = import_raw_pdfium()
-    count = raw.FPDFPage_CountObjects(page)
-    edges = [c_float() for _ in range(4)]
-    given = [byref(edge) for edge in edges]
-    for number in range(count if count <= _MOST else 0):
-        shape = raw.FPDFPage_GetObject(page, number)
-        if raw.FPDFPageObj_GetType(shape) != raw.FPDF_PAGEOBJ_PATH:
-            continue
-        raw.FPDFPageObj_GetBounds(shape, *given)
-        left, bottom, right, top = turn.place(*(edge.value for edge in edges))
-        if top - bottom <= _THIN and right - left >= _SHORTEST and _is_drawn(shape):
+    for shape in objects.kinds.shapes if objects.count <= _MOST else ():
+        left, bottom, right, top = objects.place_of(shape)
+        if top - bottom <= _THIN and right - left >= _SHORTEST and any(look_at(shape)):
             yield Rule((bottom + top) / 2, left, right)
-
-
-def _is_drawn(shape: Any) -> bool:
-    fill, stroke = c_int(), c_int()
-    import_raw_pdfium().FPDFPath_GetDrawMode(shape, byref(fill), byref(stroke))
-    return bool(fill.value or stroke.value)
 
 
 def _has_line(rules: Sequence[Rule], at: float, point: float) -> bool:
@@ -203,19 +190,12 @@ def _cross(level: Rule, upright: Rule) -> bool:
     return level.spans(upright.at) and upright.spans(level.at)
 
 
-def _read_rules(page: Any, turn: Turn) -> tuple[list[Rule], list[Rule]]:
-    raw = import_raw_pdfium()
+def _read_rules(objects: PageObjects) -> tuple[list[Rule], list[Rule]]:
     level: list[Rule] = []
     upright: list[Rule] = []
-    count = raw.FPDFPage_CountObjects(page)
-    if count > _MOST:
-        return [], []
-    for number in range(count):
-        shape = raw.FPDFPage_GetObject(page, number)
-        if raw.FPDFPageObj_GetType(shape) != raw.FPDF_PAGEOBJ_PATH:
-            continue
-        for line in _read_lines(raw, shape):
-            x, y, right, top = turn.place(*line)
+    for shape in objects.kinds.shapes if objects.count <= _MOST else ():
+        for line in _read_lines(shape, objects.edges_of(shape)):
+            x, y, right, top = objects.turn.place(*line)
             if top - y <= _THIN and right - x >= _SHORTEST:
                 level.append(Rule((y + top) / 2, x, right))
             elif right - x <= _THIN and top - y >= _SHORTEST:
@@ -225,22 +205,22 @@ def _read_rules(page: Any, turn: Turn) -> tuple[list[Rule], list[Rule]]:
     return level, upright
 
 
-def _read_lines(raw: Any, shape: Any) -> Iterator[tuple[float, float, float, float]]:
+def _read_lines(
+    shape: Drawn, edges: Box
+) -> Iterator[tuple[float, float, float, float]]:
     """Return the lines of a shape: left, lower, right and upper edge of each."""
-    edges = [c_float() for _ in range(4)]
-    raw.FPDFPageObj_GetBounds(shape, *map(byref, edges))
-    left, bottom, right, top = (edge.value for edge in edges)
-    if max(right - left, top - bottom) < _SHORTEST:
+    left, bottom, right, top = edges
+    width, height = right - left, top - bottom
+    if width < _SHORTEST and height < _SHORTEST:
         return
-    if not _is_drawn(shape):
+    look = look_at(shape)
+    if not any(look):
         return
-    if min(right - left, top - bottom) <= _THIN:
-        yield left, bottom, right, top
+    if width <= _THIN or height <= _THIN:
+        yield edges
         return
-    stroke = c_int()
-    raw.FPDFPath_GetDrawMode(shape, byref(c_int()), byref(stroke))
-    for part in _read_parts(raw, shape):
-        yield from _edges_of(part, is_line=bool(stroke.value))
+    for part in _read_parts(import_raw_pdfium(), shape.handle):
+        yield from _edges_of(part, is_line=look.has_outline)
 
 
 def _read_parts(raw: Any, shape: Any) -> list[list[tuple[float, float]]]:

@@ -8,6 +8,7 @@ from typing import Any
 from oprag.files.pdf_boxes import Box, Boxes, Word
 from oprag.files.pdf_checks import HIDDEN
 from oprag.files.pdf_hidden import leave_out
+from oprag.files.pdf_objects import PageObjects
 from oprag.files.pdf_rules import Rule, read_thin_shapes
 from oprag.files.pdfium import import_raw_pdfium
 
@@ -40,7 +41,7 @@ def read_strike(annotation: Any) -> Iterator[Box]:
 
 
 def leave_out_struck(
-    page: Any,
+    objects: PageObjects,
     text: str,
     indices: Sequence[int],
     boxes: Boxes,
@@ -51,14 +52,14 @@ def leave_out_struck(
     """Leave out struck text.
 
     Args:
-        page: PDFium's page.
+        objects: What is drawn on a page.
         text: Its text.
         indices: For each character, its number on the page.
         boxes: The places of its characters.
         rectangles: The places of its pieces of text.
         marked: See `read_strike`.
     """
-    rules = [*_find_strikes(read_thin_shapes(page, boxes.turn), rectangles)]
+    rules = [*_find_strikes(read_thin_shapes(objects), rectangles)]
     struck: set[int] = set()
     words = [*boxes.find_words(text, indices)] if rules or marked else []
     for mark in (boxes.turn.place(*place) for place in marked):

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 from oprag.files.pdf_boxes import Boxes, Word
 from oprag.files.pdf_changes import Change, apply_changes
 from oprag.files.pdf_grids import Region, is_value, read_grids
+from oprag.files.pdf_objects import PageObjects
 
 _APART = 1.0
 """Heights of a line that are between two cells, at least."""
@@ -72,11 +72,11 @@ def _is_running_text(line: str) -> bool:
 
 
 def mark_empty_cells(
-    page: Any, text: str, indices: Sequence[int], boxes: Boxes
+    objects: PageObjects, text: str, indices: Sequence[int], boxes: Boxes
 ) -> tuple[str, list[int]]:
     """Write the rows of tables with empty cells before others as `| a |  | c |`."""
     lines = [*_read_lines(text, indices, boxes)]
-    regions = read_grids(page, text, indices, boxes)
+    regions = read_grids(objects, text, indices, boxes)
     ruled = [(region.start, region.end) for region in regions]
     for number, line in enumerate(lines):
         if line and any(start <= line[0].start < end for start, end in ruled):

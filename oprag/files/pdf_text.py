@@ -16,6 +16,7 @@ from oprag.files.pdf_changes import Change, apply_changes
 from oprag.files.pdf_checks import Check, insert_checks, read_check, turn_checks
 from oprag.files.pdf_columns import WIDE, has_columns, order_columns
 from oprag.files.pdf_hidden import leave_out_hidden
+from oprag.files.pdf_objects import PageObjects
 from oprag.files.pdf_raised import has_raised, mark_raised
 from oprag.files.pdf_struck import leave_out_struck, read_strike
 from oprag.files.pdf_tables import mark_empty_cells, may_have_tables
@@ -103,12 +104,15 @@ def read_page_text(page: Any, characters: Any, filled: Filled = _UNFILLED) -> Pa
     codes, indices = _read_characters(characters)
     boxes = Boxes(characters, read_turn(characters, codes, indices))
     rectangles = read_rectangles(characters, boxes.turn)
+    objects = PageObjects(page, boxes.turn)
     edge = read_page_box(page, boxes.turn)
     if _reaches_out(rectangles, edge):
         codes, indices = _leave_out(edge, codes, indices, boxes, characters)
-    codes, indices = leave_out_hidden(page, characters, codes, indices, boxes)
+    codes, indices = leave_out_hidden(
+        page, characters, codes, indices, boxes, objects=objects
+    )
     codes, indices = leave_out_struck(
-        page, codes, indices, boxes, rectangles=rectangles, marked=filled.struck
+        objects, codes, indices, boxes, rectangles=rectangles, marked=filled.struck
     )
     codes = _join_lines(codes, indices, boxes)
     if has_raised(rectangles):
@@ -121,7 +125,7 @@ def read_page_text(page: Any, characters: Any, filled: Filled = _UNFILLED) -> Pa
     if has_columns(rectangles):
         codes, indices = order_columns(codes, indices, boxes)
     if may_have_tables(codes, rectangles):
-        codes, indices = mark_empty_cells(page, codes, indices, boxes)
+        codes, indices = mark_empty_cells(objects, codes, indices, boxes)
     return _join_hyphens(codes, indices)
 
 
