@@ -78,6 +78,7 @@ def test_the_index_is_the_one_that_one_process_makes(
             assert (many.rows(), report) == expected[framework]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_a_run_after_changes_does_what_one_process_does(
     framework, table, tmp_path, address
@@ -103,6 +104,7 @@ def test_a_run_after_changes_does_what_one_process_does(
     assert many.rows() == one.rows() != before
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_pages_in_several_blocks_of_a_dataset_are_one_document(
     framework, table, address
@@ -168,6 +170,7 @@ class _Failing:
         return embeddings
 
 
+@pytest.mark.once
 def test_a_document_that_cannot_be_embedded_fails_and_the_others_go_on(
     table, tmp_path, address
 ):
@@ -189,6 +192,7 @@ def test_a_document_that_cannot_be_embedded_fails_and_the_others_go_on(
     assert many.rows() == one.rows()
 
 
+@pytest.mark.once
 def test_an_embedding_out_of_service_ends_the_run(table, tmp_path, address):
     many = table("langchain")
     folder = write(tmp_path / "texts", 12)
@@ -199,6 +203,7 @@ def test_an_embedding_out_of_service_ends_the_run(table, tmp_path, address):
     assert many.rows() == {}
 
 
+@pytest.mark.once
 def test_warnings_of_workers_are_given_to_whoever_started_the_run(table, address):
     from langchain_core.documents import Document
     from langchain_text_splitters import TextSplitter
@@ -240,7 +245,7 @@ def test_options_are_checked_before_the_cluster_is_asked(options, option):
     assert caught.value.option == option
 
 
-@pytest.mark.slow
+@pytest.mark.once
 def test_the_workers_need_no_lock_and_a_second_run_waits_for_all(table, address):
     """The run of this process holds the store's lock while its workers write."""
     from oprag.indexing.lock import acquire_lock
@@ -261,6 +266,7 @@ def test_the_workers_need_no_lock_and_a_second_run_waits_for_all(table, address)
     assert free
 
 
+@pytest.mark.once
 def test_a_worker_that_cannot_open_the_store_is_told_by_its_last_words(table, address):
     many, here = table("langchain"), os.getpid()
 
