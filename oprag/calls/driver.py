@@ -247,7 +247,7 @@ class ModelCall(ABC):
         try:
             for piece in self._receive(streaming=streaming):
                 yield from self._take_piece(piece, whole=not streaming)
-        except Exception as error:
+        except Exception as error:  # of any client; all but one kind is raised
             if not self.is_empty_stream(error):
                 raise
         yield from self._end_reply(streaming=streaming)
@@ -260,7 +260,7 @@ class ModelCall(ABC):
                 async for piece in pieces:
                     for output in self._take_piece(piece, whole=not streaming):
                         yield output
-        except Exception as error:
+        except Exception as error:  # of any client; all but one kind is raised
             if not self.is_empty_stream(error):
                 raise
         for output in self._end_reply(streaming=streaming):

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 from oprag.files.equations import write_raised
 from oprag.files.packed_xml import parse_xml
 from oprag.files.sheet_looks import Looks
-from oprag.files.word_parts import check_unpacked
 from oprag.optional import require
 
-_CONTENT, _STYLES = "content.xml", "styles.xml"
+CONTENT = "content.xml"
+"""The file that holds the sheets."""
+_STYLES = "styles.xml"
 _MAY_DIFFER = re.compile(
     rb"""=["'](?:collapse|filter)["']|line-through|text-position|<(?:\w+:)?(?:line-break"""
     rb"""|s|tab|text-box|custom-shape|ruby)\b|rows-spanned|string-value|:formula="""
@@ -39,30 +40,24 @@ _MOST_STYLES = 20
 """Longest chain of styles based on one another, as files may hold a circle."""
 
 
-def read_ods_looks(data: bytes) -> dict[str, Looks]:
+def read_ods_looks(packed: zipfile.ZipFile) -> dict[str, Looks]:
     """Return how the sheets of a workbook look, by their names.
 
     Args:
-        data: The workbook; of other formats than .ods nothing is known.
+        packed: The workbook, with a file `CONTENT`.
 
     Raises:
         MissingDependencyError: lxml is not installed.
-        NoTextError: It is too large when it is unpacked.
         zipfile.BadZipFile: It is damaged. Errors of lxml mean the same.
     """
-    if not zipfile.is_zipfile(io.BytesIO(data)):
+    content = packed.read(CONTENT)
+    if not _MAY_DIFFER.search(content):
         return {}
-    check_unpacked(data)
-    with zipfile.ZipFile(io.BytesIO(data)) as packed:
-        names = {*packed.namelist()}
-        content = packed.read(_CONTENT) if _CONTENT in names else b""
-        if not _MAY_DIFFER.search(content):
-            return {}
-        styles = _Styles()
-        if _STYLES in names:
-            common = parse_xml(packed.read(_STYLES), purpose="Reading spreadsheets")
-            for style in common.iter(_Styles.TAG):
-                styles.add(style)
+    styles = _Styles()
+    if _STYLES in packed.namelist():
+        common = parse_xml(packed.read(_STYLES), purpose="Reading spreadsheets")
+        for style in common.iter(_Styles.TAG):
+            styles.add(style)
     return _read_content(content, styles)
 
 

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 from oprag.files.equations import write_raised
 from oprag.files.packed_xml import parse_xml
-from oprag.files.word_parts import check_unpacked
 from oprag.optional import require
 
 _ANY = "{*}"
 _LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-_BOOK, _STYLES, _STRINGS = "xl/workbook.xml", "xl/styles.xml", "xl/sharedStrings.xml"
+BOOK = "xl/workbook.xml"
+"""The file that lists the sheets."""
+_STYLES, _STRINGS = "xl/styles.xml", "xl/sharedStrings.xml"
 _MAY_DIFFER = re.compile(
     rb'\bhidden="(?:1|true)"|\bwidth="0"|\bht="0"|\bt="e"'
     rb"|<(?:\w+:)?(?:strike|vertAlign)\b"
@@ -51,34 +52,27 @@ class Looks(NamedTuple):
     that reads the values does not know them."""
 
 
-def read_looks(data: bytes) -> dict[str, Looks]:
+def read_xlsx_looks(packed: zipfile.ZipFile) -> dict[str, Looks]:
     """Return how the sheets of a workbook look, by their names.
 
     Args:
-        data: The workbook; of other formats than .xlsx nothing is known.
+        packed: The workbook, with a file `BOOK`.
 
     Raises:
         MissingDependencyError: lxml is not installed.
-        NoTextError: It is too large when it is unpacked.
         zipfile.BadZipFile: It is damaged. Errors of lxml mean the same.
     """
-    if not zipfile.is_zipfile(io.BytesIO(data)):
-        return {}
-    check_unpacked(data)
-    with zipfile.ZipFile(io.BytesIO(data)) as packed:
-        names = {*packed.namelist()}
-        if _BOOK not in names:
-            return {}
-        struck = _struck_styles(packed) if _STYLES in names else set()
-        strings = _rich_strings(packed) if _STRINGS in names else {}
-        looks = {}
-        for name, path in _sheets(packed):
-            sheet = packed.read(path) if path in names else b""
-            if struck or strings or _MAY_DIFFER.search(sheet):
-                looks[name] = _read_sheet(sheet, struck, strings)
-            if any(_has_box(packed.read(each)) for each in _drawings(packed, path)):
-                looks[name] = looks.get(name, Looks())._replace(has_boxes=True)
-        return looks
+    names = {*packed.namelist()}
+    struck = _struck_styles(packed) if _STYLES in names else set()
+    strings = _rich_strings(packed) if _STRINGS in names else {}
+    looks = {}
+    for name, path in _sheets(packed):
+        sheet = packed.read(path) if path in names else b""
+        if struck or strings or _MAY_DIFFER.search(sheet):
+            looks[name] = _read_sheet(sheet, struck, strings)
+        if any(_has_box(packed.read(each)) for each in _drawings(packed, path)):
+            looks[name] = looks.get(name, Looks())._replace(has_boxes=True)
+    return looks
 
 
 def _parse(packed: zipfile.ZipFile, path: str) -> Any:
@@ -89,7 +83,7 @@ def _sheets(packed: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
     """Return the name and the file of each sheet."""
     links = _parse(packed, "xl/_rels/workbook.xml.rels")
     files = {link.get("Id"): link.get("Target") or "" for link in links}
-    for sheet in _parse(packed, _BOOK).iter(f"{_ANY}sheet"):
+    for sheet in _parse(packed, BOOK).iter(f"{_ANY}sheet"):
         target = files.get(sheet.get(_LINK), "")
         path = posixpath.normpath(posixpath.join("/xl", target))
         yield sheet.get("name") or "", path.lstrip("/")

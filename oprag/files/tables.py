@@ -12,9 +12,10 @@ from typing import Any
 
 from oprag.files.bodies import Body, Landmark, as_row, damaged, join_pieces
 from oprag.files.columns import head_rows
-from oprag.files.ods_looks import read_ods_looks
-from oprag.files.sheet_looks import Looks, read_looks
+from oprag.files.ods_looks import CONTENT, read_ods_looks
+from oprag.files.sheet_looks import BOOK, Looks, read_xlsx_looks
 from oprag.files.text import NoTextError, decode_or_guess, name_guess
+from oprag.files.word_parts import check_unpacked
 from oprag.optional import require
 
 _LONGEST_WHOLE = 1e16
@@ -36,7 +37,7 @@ def read_sheets(data: bytes) -> list[Body]:
     library = require("python_calamine", extra="cli", purpose="Reading spreadsheets")
     try:
         book = library.CalamineWorkbook.from_filelike(io.BytesIO(data))
-        looks = read_looks(data) or read_ods_looks(data)
+        looks = _read_looks(data)
         sheets = [
             sheet
             for sheet in book.sheets_metadata
@@ -67,6 +68,18 @@ def read_sheets(data: bytes) -> list[Body]:
     if bodies:
         bodies[0] = bodies[0]._replace(notice="; ".join(notices))
     return bodies
+
+
+def _read_looks(data: bytes) -> dict[str, Looks]:
+    """Return how the sheets of a workbook look; nothing is known of older formats."""
+    if not zipfile.is_zipfile(io.BytesIO(data)):
+        return {}
+    check_unpacked(data)
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        names = packed.namelist()
+        if BOOK in names:
+            return read_xlsx_looks(packed)
+        return read_ods_looks(packed) if CONTENT in names else {}
 
 
 def _complaints() -> tuple[type[Exception], ...]:

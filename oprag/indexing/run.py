@@ -76,7 +76,7 @@ def index_given(
         for document in documents:
             yield from run.take_document(document)
             run.report_progress()
-    except Exception:
+    except Exception:  # of a loader, a model, a store: it is raised
         yield from run.write_pending()
         raise
     if is_part:
